@@ -266,7 +266,7 @@ def _solved_frames(
     together = (
         solve_naturally(limb, bones, samples, reader.scene, shown=shown)
         if natural
-        else solve_together(limb, bones, samples, keep_last)
+        else solve_together(limb, bones, samples, reader.scene, keep_last)
     )
     shot = yield from relay(together, 0)
     if isinstance(shot, SolvedShot):

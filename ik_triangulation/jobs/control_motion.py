@@ -15,6 +15,7 @@ from bpy.types import Depsgraph, Object, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
 from ..cooperative import Work
+from ..items import REDUCED
 from ..kinematics import Free
 from ..kinematics.arrays import Array
 from ..kinematics.rotation import orientation, rotation_angle
@@ -30,7 +31,7 @@ from ..rig.rotation import channel, run_of
 from ..rig.timeline import Clock
 from ..rig.units import scale_of
 from .frame_solver import SolvedFrame
-from .keys import REDUCED, thinned, values_before_start
+from .keys import thinned, values_before_start
 
 _AXES = (Vector(), *map(Vector, np.eye(3).tolist()))
 _STRETCHED = 1e-3  # of the squared length of the upper bone: a stretch that is made up for

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -82,12 +82,24 @@ def let_follow(
     that had none keeps the new one. Properties with keys are keyed in any case. Raises an IKError that names the
     culprit; then nothing has changed.
     """
+    return let_watched_follow(limb.armature, lambda: [Watch(limb)], (frame_start, frame_end), key, scene, view_layer)
+
+
+def let_watched_follow(
+    armature: Object,
+    watches: Callable[[], Iterable[Watch]],
+    ends: tuple[float, float],
+    key: bool,
+    scene: Scene | None,
+    view_layer: ViewLayer | None,
+) -> list[Remedy]:
+    """Do what let_follow() does for the bones that several `watches` see, one after the other."""
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     view_layer.update()
-    check_armature(limb.armature, view_layer)
-    frames = frames_between(frame_start, frame_end)
+    check_armature(armature, view_layer)
     with Undo() as undo:
-        done = set_switches(Watch(limb), frames, key, scene, view_layer, undo)
+        frames = frames_between(*ends)
+        done = [each for watch in watches() for each in set_switches(watch, frames, key, scene, view_layer, undo)]
         undo.pop_all()
     return done
 

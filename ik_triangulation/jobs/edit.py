@@ -21,6 +21,7 @@ from mathutils import Quaternion, Vector
 
 from ..cooperative import Job, Work, cooperative, relay
 from ..errors import AnimationError, ChainError, SettingError
+from ..items import PROFILES
 from ..kinematics import Freedom
 from ..kinematics.arrays import Numbers
 from ..rig.anatomy.limbs import Anatomy
@@ -30,8 +31,7 @@ from ..rig.by_hand.record import is_recorded_body, recorded_bake, recorded_body
 from ..rig.checks import check_limb
 from ..rig.controls import Controls
 from ..rig.destination import Destination
-from ..rig.frames.body_frames import Animation, plain_animation, plain_rotations, plain_values
-from ..rig.frames.body_samples import read_body
+from ..rig.frames.body_frames import plain_rotations, plain_values
 from ..rig.frames.reader import FrameReader
 from ..rig.frames.samples import tip_location
 from ..rig.freedom import keyed
@@ -56,18 +56,16 @@ from ..rig.targets.motion import carried_by_nothing, into_location, keyable_owne
 from ..rig.targets.untouched import check_body_limbs, is_waiting
 from ..rig.timeline import Clock, check_nla, evaluated_time
 from .bake import frames_from
-from .contacts import read_contacts
+from .edited_shot import body_as_shown, fades, near_shown
 from .frame_solver import NATURAL
 from .keys import BodyArrays, JointRotations, WrittenKeys, arrays_of
 from .measure import Watch, measure_frames, report_of
 from .natural_shot import solve_frames, solve_naturally
-from .problem import BodyProblem
 from .report import Report
 from .shot import SolvedShot
-from .tips import measure_body, with_floor
+from .tips import report_written
 from .writing import Keys, Undo, Writing, write_together
 
-PROFILES = ("SMOOTH", "SPHERE", "ROOT", "INVERSE_SQUARE", "SHARP", "LINEAR", "CONSTANT")
 _NEAR = 0.002  # of the offset: how near the keyframes of a target follow the profile
 _PARTS = 4
 
@@ -324,25 +322,18 @@ def _solve_body(
 ) -> Work[Report]:
     """Solve frames of a body near what they show, its tips held by the animation made by hand; write and measure."""
     started = perf_counter()
-    samples = yield from read_body(rig, scene, frames, view_layer)
-    contacts = yield from read_contacts(rig, scene, frames)
-    by_hand = Animation(samples.rotations, samples.locations, samples.shown)
-    shown = plain_animation(rig, Clock(scene, rig.armature), frames)
-    problem = BodyProblem(rig, samples.animated(shown), contacts, by_hand)
-    states, _ = yield from problem.path(scene)
+    problem = yield from body_as_shown(rig, frames, scene, view_layer)
+    samples = problem.samples
+    found = None if fades(problem) else near_shown(problem, scene)
+    if found is None or not found.met.all():
+        found = yield from problem.path(scene)
+    states = found.states
     arrays = BodyArrays(rig, problem, problem.body.tree.rotations(states))
     located = {} if rig.hips_motion == "FIXED" else {rig.hips: problem.locations(states)}
     count = yield from _write(rig, arrays, located, frames, True, scene, view_layer, undo)
-    report = yield from measure_body(rig, samples, problem.held_places, scene)
-    report = with_floor(report, problem, samples.goals)
-    return replace(
-        report,
-        keys=count,
-        full_keys=count,
-        outside=problem.outside(states),
-        warnings=[*warnings, *samples.warnings, *report.warnings],
-        seconds=perf_counter() - started,
-    )
+    how = {"warnings": warnings, "keys": count, "full_keys": count}
+    report = yield from report_written(problem, states, samples, scene, **how)
+    return replace(report, seconds=perf_counter() - started)
 
 
 def _write(

@@ -11,7 +11,6 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 
-import bpy
 from bpy.types import Depsgraph, Scene, ViewLayer
 from mathutils import Matrix, Vector
 
@@ -19,17 +18,15 @@ from ..cooperative import Work, finished
 from ..rig.armature import is_flat
 from ..rig.body import RigBody
 from ..rig.by_hand.shown_limb import Switch, find_switch
-from ..rig.checks import check_armature
 from ..rig.controls import Links
 from ..rig.frames.body_samples import read_body
 from ..rig.frames.reader import Evaluator, FrameReader
 from ..rig.limb import Limb
-from .controls import Track, frames_between, let_show, set_switches
+from .controls import Track, frames_between, let_show, let_watched_follow, set_switches
 from .frame_solver import Shown
 from .measure import EvaluatedLimb, Watch, astray
 from .report import NotFollowing, Remedy, Report
 from .tips import judged_limb, tip_missing
-from .writing import Undo
 
 
 class BodyWatch(Watch):
@@ -123,29 +120,10 @@ def let_body_follow(
     view_layer: ViewLayer | None = None,
 ) -> list[Remedy]:
     """Set the properties that make all bones that are meant to follow a body do so, as let_follow() does for a limb."""
-    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
-    view_layer.update()
-    check_armature(rig.armature, view_layer)
-    with Undo() as undo:
-        done = set_body_switches(rig, frames_between(frame_start, frame_end), key, scene, view_layer, undo)
-        undo.pop_all()
-    return done
-
-
-def set_body_switches(
-    rig: RigBody,
-    frames: Sequence[float],
-    key: bool,
-    scene: Scene,
-    view_layer: ViewLayer,
-    undo: ExitStack,
-    track: Track | None = None,
-) -> list[Remedy]:
-    """Do what let_body_follow() does, as set_switches() does for a limb; closing `undo` restores everything."""
-    done = list[Remedy]()
-    for tip in rig.tips:
-        done += set_switches(BodyWatch(rig, tip), frames, key, scene, view_layer, undo, track)
-    return done
+    ends = frame_start, frame_end
+    return let_watched_follow(
+        rig.armature, lambda: (BodyWatch(rig, tip) for tip in rig.tips), ends, key, scene, view_layer
+    )
 
 
 def follow_body(
@@ -155,7 +133,8 @@ def follow_body(
     for tip in rig.tips:
         limb = BodyWatch(rig, tip).limb
         yield from let_show(limb, ends, track, undo, scene=scene, view_layer=view_layer)
-    set_body_switches(rig, frames_between(*ends), True, scene, view_layer, undo, track)
+    for tip in rig.tips:
+        set_switches(BodyWatch(rig, tip), frames_between(*ends), True, scene, view_layer, undo, track)
 
 
 def measured_again(rig: RigBody, report: Report, scene: Scene, view_layer: ViewLayer) -> Report:

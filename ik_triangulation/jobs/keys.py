@@ -16,8 +16,8 @@ from mathutils import Matrix
 
 from ..cooperative import Work, finished
 from ..errors import SettingError
-from ..goals.from_goals import HELD
 from ..goals.task import FadedTask, PlaceTask, Task
+from ..items import HELD, REDUCED
 from ..kinematics import Freedom
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch import States
@@ -30,13 +30,11 @@ from ..motion.reduction import (
     LimbBounds,
     Reduction,
     handle_slopes,
-    parts_between,
     reduce,
 )
 from ..rig.body import RigBody, moving_bones
 from ..rig.by_hand.reference import Boned
 from ..rig.destination import Destination
-from ..rig.frames.body_samples import BodySamples, read_between
 from ..rig.freedom import keyed
 from ..rig.hips import location_channel
 from ..rig.keyframes import ByHand, Channel, interpolation_of, values_before
@@ -51,8 +49,6 @@ from .frame_solver import SolvedFrame
 from .problem import BodyProblem
 from .shot import JointRotations, ShotArrays, SolvedArrays, arrays_of
 from .writing import Keys, Writing, write_together
-
-REDUCED = 0.005  # of the reach: deviation of the tip that key reduction allows by default
 
 
 class WrittenKeys(NamedTuple):
@@ -314,16 +310,6 @@ def body_channels(rig: RigBody, problem: BodyProblem, states: States) -> list[Ch
     """Return the channels of a body that is posed at the frames of the problem, near the present values."""
     rotations, locations = problem.body.tree.rotations(states), problem.locations(states)
     return finished(_channels(rig, problem, rotations, locations, problem.samples.frames, {}, {}))
-
-
-def between_frames(
-    rig: RigBody, samples: BodySamples, scene: Scene, without: tuple[float, float] | None
-) -> Work[BodySamples]:
-    """Return a body at its frames, at half frames and so far as needed between: the samples of key reduction."""
-    frames, clock = np.array(samples.frames, float), Clock(scene, rig.armature)
-    parts = parts_between(np.array([clock.time(frame) for frame in samples.frames]))
-    every = frames[:-1, None] + np.diff(frames)[:, None] * np.arange(parts) / parts
-    return (yield from read_between(rig, samples, [*every.ravel().tolist(), frames[-1]], scene, without))
 
 
 def _tracks(rig: RigBody, problem: BodyProblem, runs: Sequence[Channel]) -> tuple[list[JointChannels], list[int]]:

@@ -17,6 +17,7 @@ from ..goals.from_goals import body_tasks
 from ..goals.orientation import Direction, LookAt, Orientation, missing_angle
 from ..kinematics import Body
 from ..kinematics.arrays import Mask, Numbers
+from ..kinematics.batch import States
 from ..kinematics.batch.algebra import lengths, turn_vectors
 from ..rig.body import BodyRest, RigBody
 from ..rig.frames.body_frames import body_by_channels, lengths_of, plain_animation, shown_frames, tips_apart
@@ -72,6 +73,32 @@ def report_of_body(rig: RigBody, tips: Mapping[str, TipReport], frames: Sequence
     """Return the report on a body with these tips at these frames."""
     scale = scale_of(rig.armature)
     return Report(rig.armature.name, tips, frames, hips=rig.hips, contacts=rig.contacts, scale=scale, **more)
+
+
+def report_written(
+    problem: BodyProblem,
+    states: States,
+    samples: BodySamples,
+    scene: Scene,
+    *,
+    between: BodyProblem | None = None,
+    allowed: Mapping[str, float] | None = None,
+    times: Sequence[float] | None = None,
+    warnings: Sequence[str] = (),
+    **more: Any,
+) -> Work[Report]:
+    """Measure a body whose solved `states` are written, and report on it.
+
+    `samples` have the goals to measure by. Held tips are measured at the frames `between` as well. With the `times` at
+    which all was keyed, tips that something else moves are named; without, keys made by hand are among the new ones.
+    `more` is what else the report contains.
+    """
+    rig, held = problem.rig, (between or problem).held_places
+    planned = None if times is None else problem.planned(states, times, Clock(scene, rig.armature))
+    report = yield from measure_body(rig, samples, held, scene, allowed, planned)
+    report = with_floor(report, problem, samples.goals)
+    warnings = [*warnings, *samples.warnings, *report.warnings]
+    return replace(report, **{"outside": problem.outside(states), **more}, warnings=warnings)
 
 
 class _Seen(NamedTuple):
@@ -279,7 +306,7 @@ def with_floor(report: Report, problem: BodyProblem, goals: Mapping[str, Sequenc
     for name, frames in missed.items():
         at = np.flatnonzero(np.isin(np.array(report.frames, float), frames))
         late = {name: [goals[name][number] for number in at.tolist()]}  # at other frames of a reach there are none
-        for task in body_tasks(problem.body, late, 1.0):
+        for task in body_tasks(problem.body, late):
             if (floor.take(at).below(task) > task.tolerance).any():
                 tips[name] = replace(tips[name], below_floor=True)
     return replace(report, tips=tips)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, PointerProperty, StringProperty
 from bpy.types import Object
 
-from ..goals.target_shapes import TARGET_SHAPES
+from ..items import SHAPE_ROWS
 from .table import Exempt, Flag, group, setting
 
 _SET_OFFSET = Exempt("the operator Set Offset stores it")
@@ -59,7 +59,7 @@ class GoalSettings:
                 "point",
                 0,
             ),
-            *((name, row.label, row.description, row.number) for name, row in TARGET_SHAPES.items()),
+            *((name, row.label, row.description, row.number) for name, row in SHAPE_ROWS.items()),
             ("FIELD", "Force Field", "The point, line or plane that the object's force field pulls towards", 10),
             ("SURFACE", "Surface", "The place of a mesh, with its modifiers, nearest to where the tip is animated", 11),
         ],

@@ -6,8 +6,6 @@ import sys
 from functools import cache
 from pathlib import Path
 
-import addon_utils
-import bpy
 import pytest
 
 from scripts.build import build
@@ -44,11 +42,3 @@ def rigify_file(tmp_path_factory):
         return path
 
     return made
-
-
-@pytest.fixture(scope="module", autouse=True)
-def rigify_left_off():
-    """Scripts that need Rigify's human enable its add-on, which other tests would see."""
-    yield
-    if "rigify" in bpy.context.preferences.addons:
-        addon_utils.disable("rigify", default_set=True)

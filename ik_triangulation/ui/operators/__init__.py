@@ -7,6 +7,7 @@ _MODULES = (
     "base",
     "solve",
     "limbs",
+    "demo",
     "contacts",
     "target",
     "target_drag",

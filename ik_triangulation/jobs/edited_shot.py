@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Frames of an animated limb or body that are edited: read once, then solved near what they show for any new goals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from bpy.types import Scene, ViewLayer
+from mathutils import Quaternion, Vector
+
+from ..cooperative import Work, finished
+from ..errors import AnimationError
+from ..goals.from_goals import CarriedTask, Refusal
+from ..goals.orientation import LookTask
+from ..goals.task import PlaceTask, Task
+from ..kinematics import Locked
+from ..kinematics.arrays import Columns, Indices, Mask, Numbers
+from ..kinematics.batch import Geometry, States
+from ..kinematics.batch.algebra import rotate, rotate_back
+from ..motion.body_path import BodyPath
+from ..motion.edited_path import edited_path
+from ..motion.limb_motion import limb_motion
+from ..rig.armature import Bones
+from ..rig.body import RigBody
+from ..rig.by_hand.reference import Boned
+from ..rig.frames.body_frames import Animation, plain_animation, plain_rotations
+from ..rig.frames.body_samples import read_body
+from ..rig.frames.reader import FrameReader
+from ..rig.freedom import keyed
+from ..rig.hips import location_path
+from ..rig.keyframes import Channel
+from ..rig.limb import Limb
+from ..rig.rotation import channel, values_for
+from ..rig.timeline import Clock
+from .natural_shot import reference_of_joints
+from .problem import BodyProblem, LimbProblem, fps_of, read_problem
+
+
+def body_as_shown(rig: RigBody, frames: Sequence[float], scene: Scene, view_layer: ViewLayer) -> Work[BodyProblem]:
+    """Read a body at frames of its animation, with what is shown as the reference; tips are held as made by hand."""
+    samples = yield from read_body(rig, scene, frames, view_layer)
+    by_hand = Animation(samples.rotations, samples.locations, samples.shown)
+    shown = plain_animation(rig, Clock(scene, rig.armature), frames)
+    problem = yield from read_problem(rig, samples.animated(shown), scene, by_hand)
+    yield from problem.stand(fps_of(scene, samples.frames))
+    return problem
+
+
+def near_shown(
+    problem: BodyProblem, scene: Scene, tasks: Sequence[Task] | None = None, columns: Columns = slice(None)
+) -> BodyPath:
+    """Solve frames of a problem, by default all, for other tasks, near its reference."""
+    every = np.arange(len(problem.samples.frames))
+    return edited_path(problem.shot(scene, tasks=tasks).take(every[columns]))
+
+
+def fades(problem: BodyProblem) -> bool:
+    """Tell whether tips of a problem have an influence below 1 at some of its frames."""
+    return any(bool((share < 1.0).any()) for share in problem.samples.influence.values())
+
+
+class EditedBody:
+    """Frames of a body, solved near what they show."""
+
+    def __init__(self, problem: BodyProblem, scene: Scene) -> None:
+        self.problem, self.tree, self._scene = problem, problem.body.tree, scene
+        self.of: Boned = problem.rig
+        self.frames, self.worlds, self.shown = problem.samples.frames, problem.samples.worlds, problem.reference
+        self.tasks = problem.tasks
+
+    @staticmethod
+    def read(rig: RigBody, frames: Sequence[float], scene: Scene, view_layer: ViewLayer) -> Work[EditedBody]:
+        """Read the body at these frames."""
+        return EditedBody((yield from body_as_shown(rig, frames, scene, view_layer)), scene)
+
+    def number(self, tip: str) -> int:
+        """Return the number of a tip by its name."""
+        return self.problem.body.number_of[tip]
+
+    def solve(self, tasks: Sequence[Task], columns: Indices) -> tuple[States, Mask]:
+        """Solve these frames for the tasks of all; return the states, and which of them meet all tasks."""
+        if fades(self.problem):
+            states, met = finished(self.problem.path(self._scene, tasks=tasks))
+            return states.take(columns), met[columns]
+        return near_shown(self.problem, self._scene, tasks, columns)
+
+    def channels(self, states: States, number: int, column: int) -> list[Channel]:
+        """Return the channels of the frame of that number, which is in that column of the states."""
+        one = states.take([column])
+        names = [joint.name for joint in self.problem.body.joints]
+        runs = _rotations(self.of, names, self.tree.rotations(one)[..., 0], self.problem.body.joints)
+        rig = self.problem.rig
+        if rig.hips_motion != "FIXED":
+            places = self.problem.locations(one, [number]).T.astype(np.float32)
+            runs.append(Channel(rig.hips, location_path(rig.armature, rig.hips), places, range(3)))
+        return runs
+
+
+class EditedLimb:
+    """Frames of a limb, solved near what they show. Raises AnimationError where they cannot be solved together."""
+
+    def __init__(self, problem: LimbProblem, shown: Numbers, scene: Scene) -> None:
+        shot = problem.shot(scene, reference_of_joints(problem, problem.limb, scene, shown))
+        if isinstance(shot, Refusal):
+            raise AnimationError(f"The limb cannot be dragged: {shot.reason}. Use Pull.")
+        self.of: Boned = problem.limb
+        self._shot, self.tree, self.tasks, self.shown = shot, shot.tree, shot.tasks, shot.reference
+        self._joints = problem.start.chain.joints
+        self.frames = problem.samples.frames
+        self.worlds = np.broadcast_to(problem.samples.worlds, (4, 4, len(problem.samples)))
+
+    @staticmethod
+    def read(limb: Limb, frames: Sequence[float], scene: Scene, view_layer: ViewLayer) -> Work[EditedLimb]:
+        """Read the limb at these frames."""
+        samples = yield from FrameReader(limb, scene, view_layer, frames).read()
+        clock = Clock(scene, limb.armature)
+        shown = plain_rotations(limb.armature, limb.bones, [clock.time(frame) for frame in frames])
+        bones = Bones(limb.armature, limb.bones, limb.solved)
+        return EditedLimb(LimbProblem(limb, bones, samples), shown, scene)
+
+    def number(self, tip: str) -> int:
+        """Return 0: a limb has one tip."""
+        return 0
+
+    def solve(self, tasks: Sequence[Task], columns: Indices) -> tuple[States, Mask]:
+        """Solve these frames for the tasks of all; return the states, and which of them meet all tasks."""
+        shot = replace(self._shot, tasks=tasks, part_from=int(self.frames[columns[0]]))
+        path = finished(limb_motion(shot.take(columns)))
+        return path.states, path.met
+
+    def channels(self, states: States, number: int, column: int) -> list[Channel]:
+        """Return the channels of the frame of that number, which is in that column of the states."""
+        rotations = self.tree.rotations(states.take([column]))[..., 0]
+        return _rotations(self.of, [joint.name for joint in self._joints], rotations, self._joints)
+
+
+EditedShot = EditedBody | EditedLimb
+
+
+def _rotations(of: Boned, names: Sequence[str], rotations: Numbers, joints: Sequence[Any]) -> list[Channel]:
+    """Return the rotation channels of joints that turn, near what the bones show; rotations (n, 4) of one frame."""
+    runs = []
+    for name, rotation, joint in zip(names, rotations, joints, strict=True):
+        if isinstance(joint.freedom, Locked):
+            continue
+        bone = of.armature.pose.bones[name]
+        prop, _ = channel(bone)
+        values = values_for(Quaternion(rotation), bone.rotation_mode, joint.freedom, tuple(getattr(bone, prop)))
+        runs.append(Channel(name, bone.path_from_id(prop), np.array([tuple(values)], np.float32), keyed(bone)))
+    return runs
+
+
+def places_of_tip(shot: EditedShot, states: States, tip: int, columns: Columns = slice(None)) -> Numbers:
+    """Return the places (3, F) of a tip in states of these frames, world space."""
+    worlds = shot.worlds[..., columns]
+    places: Numbers = rotate(worlds[:3, :3], Geometry(shot.tree, states).tip(tip)) + worlds[:3, 3]
+    return places
+
+
+def moved_tasks(shot: EditedShot, tip: int, offset: Vector, shares: Numbers) -> list[Task]:
+    """Return the tasks with the goal of a tip moved by shares (F) of an offset, world space, at all frames."""
+    turns = np.linalg.inv(np.moveaxis(shot.worlds[:3, :3], -1, 0))
+    ways = np.einsum("fij,j,f->if", turns, np.array(offset), shares)
+    geometry = Geometry(shot.tree, shot.shown)
+    return [_moved(task, ways, geometry) if task.tip == tip else task for task in shot.tasks]
+
+
+def _moved(task: Any, ways: Numbers, geometry: Geometry) -> Task:
+    if isinstance(task, CarriedTask):
+        inner = _moved(task.task, rotate_back(geometry.frames[task.joint][:, :3], ways), geometry)
+        return replace(task, task=inner)
+    if isinstance(task, PlaceTask):
+        return replace(task, target=task.target._replace(place=task.target.place + ways))
+    if isinstance(task, LookTask):
+        return replace(task, point=task.point + ways)
+    return task
