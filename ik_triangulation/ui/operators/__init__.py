@@ -11,6 +11,7 @@ _MODULES = (
     "target",
     "target_drag",
     "edit",
+    "trail",
     "bake",
     "reach",
     "joints",
