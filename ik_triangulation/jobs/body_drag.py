@@ -18,7 +18,7 @@ from ..goals import Anywhere, Goal
 from ..goals.from_goals import point_task
 from ..goals.task import Level
 from ..kinematics.arrays import Numbers
-from ..rig.anatomy.limbs import ARM, Anatomy
+from ..rig.anatomy.limbs import ARM, LEG, Anatomy
 from ..rig.armature import base_of, channels_of, find_bone
 from ..rig.body import RigBody
 from ..rig.controls import Controls
@@ -48,12 +48,13 @@ class BodyDrag:
         """Raises an IKError that names the culprit; then nothing has changed."""
         view_layer.update()
         self._armature, self._scene, self._view_layer = armature, scene, view_layer
-        self.bone = Controls(armature).control(find_bone(armature, bone).name)
+        self.bone = _dragged(armature, find_bone(armature, bone).name)
         with Undo() as undo:  # what is set up here for the joints' limits is taken back before anybody sees it
             keep_objects(undo)
             keep_settings(armature, undo)
             rig = _body_around(armature, self.bone, view_layer)
             self._motion = BodyMotion(rig, self._samples(rig), scene)
+            self._motion.take(self._motion.problem.reference, ())
         view_layer.update()
         self._rig, self.problem = rig, ""
         self.pinned = rig.held
@@ -81,7 +82,7 @@ class BodyDrag:
         try:
             check_keys(self._armature, list(dict.fromkeys(bone.name for bone, _ in turned)))
             for bone, prop in turned:
-                insert_keys(bone, prop, self._scene)
+                insert_keys(bone, prop, self._scene, always=True)
         except IKError as error:
             return str(error)
         return self.problem
@@ -129,6 +130,15 @@ class BodyDrag:
             {limb.tip: [Goal(Anywhere())] for limb in rig.limbs},
             {tip: np.ones(1) for tip in rig.tips},
         )
+
+
+def _dragged(armature: Object, name: str) -> str:
+    """Return the bone whose tail is dragged: of a forearm or shin, which ends in the hand or foot, that one."""
+    controls = Controls(armature)
+    bone, limb = controls.control(name), Anatomy(armature, controls).limb_with(name)
+    if limb is not None and limb.kind in (ARM, LEG) and len(limb.bones) > 2 and bone == limb.bones[-2]:
+        return limb.bones[-1]
+    return bone
 
 
 def _body_around(armature: Object, bone: str, view_layer: ViewLayer) -> RigBody:
@@ -182,6 +192,6 @@ def _on_the_ground(armature: Object, tips: list[str], view_layer: ViewLayer) -> 
         bone = evaluated.pose.bones[tip]
         ends = [bone.head, bone.tail, *(each.tail for each in bone.children)]
         heights[tip] = min((world @ end).z for end in ends)
-    rest: Numbers = np.array([world @ bone.tail_local for bone in armature.data.bones], float)[:, 2]
+    rest: Numbers = np.array([(world @ bone.tail_local).z for bone in armature.data.bones], float)
     low = min(heights.values()) + _TOUCHES * float(np.ptp(rest))
     return tuple(tip for tip in tips if heights[tip] <= low)

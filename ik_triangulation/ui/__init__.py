@@ -18,6 +18,7 @@ _MODULES = (  # in the order of registration
     "operators",
     "gizmos.target",
     "gizmos.trail",
+    "gizmos.drag",
     "panels",
     "menus",
     "manual",

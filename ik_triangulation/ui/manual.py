@@ -106,6 +106,7 @@ MAPPING = (
     (_OPERATOR + "mirror", "edit.html#mirror"),
     (_OPERATOR + "pull", "edit.html#pull"),
     (_OPERATOR + "trail*", "edit.html#trail"),
+    (_OPERATOR + "drag", "pose.html#drag-without-a-set-up"),
     (_OPERATOR + "target_to_tip", "edit.html#target-to-tip"),
     (_OPERATOR + "target_rotate", "pose.html#drag-the-target"),
     (_OPERATOR + "target*", "pose.html#add-a-limb"),

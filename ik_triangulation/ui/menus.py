@@ -15,6 +15,7 @@ from .operators.bake import (
     POSE_OT_ik_triangulation_generated_delete,
 )
 from .operators.contacts import POSE_OT_ik_triangulation_contacts_find
+from .operators.drag import POSE_OT_ik_triangulation_drag
 from .operators.edit import (
     POSE_OT_ik_triangulation_mirror,
     POSE_OT_ik_triangulation_pull,
@@ -42,6 +43,7 @@ class VIEW3D_MT_ik_triangulation(Menu):
         layout.operator(POSE_OT_ik_triangulation_live.bl_idname, icon="CHECKBOX_HLT" if on else "CHECKBOX_DEHLT")
         layout.operator_context = "INVOKE_REGION_WIN"
         layout.operator(POSE_OT_ik_triangulation_target_move.bl_idname, icon="EMPTY_ARROWS")
+        layout.operator(POSE_OT_ik_triangulation_drag.bl_idname, icon="VIEW_PAN")
         layout.separator()
         layout.operator(POSE_OT_ik_triangulation_bake.bl_idname, icon="KEY_HLT")
         layout.operator(POSE_OT_ik_triangulation_bake_all.bl_idname)

@@ -34,7 +34,7 @@ class VIEW3D_GT_ik_triangulation_trail(Gizmo):
         trail = trail_of(context)
         if trail is None:
             return -1
-        pixels, before = _pixels(context, trail.shown(context.scene.frame_current_final))
+        pixels, before = pixels_of(context, trail.shown(context.scene.frame_current_final))
         away = np.where(before, np.hypot(*(pixels - np.array(location)).T), np.inf)
         nearest = int(away.argmin())
         if away[nearest] > _NEAR * context.preferences.system.ui_scale:
@@ -85,7 +85,7 @@ class VIEW3D_GGT_ik_triangulation_trail(GizmoGroup):
         dots.use_draw_modal = False
 
 
-def _pixels(context: Context, places: Numbers) -> tuple[Numbers, Numbers]:
+def pixels_of(context: Context, places: Numbers) -> tuple[Numbers, Numbers]:
     """Return where places (F, 3) are seen in the viewport (F, 2), and which of them (F) are before the viewer."""
     clip = np.array(context.region_data.perspective_matrix) @ np.column_stack((places, np.ones(len(places)))).T
     depth = np.maximum(clip[3], 1e-6)

@@ -12,6 +12,7 @@ _MODULES = (
     "target_drag",
     "edit",
     "trail",
+    "drag",
     "bake",
     "reach",
     "joints",

@@ -5,6 +5,7 @@ import bpy
 from bpy.types import Context, Panel
 
 from ..context import active_bone
+from ..operators.drag import POSE_OT_ik_triangulation_drag
 from ..operators.edit import (
     POSE_OT_ik_triangulation_mirror,
     POSE_OT_ik_triangulation_pull,
@@ -26,8 +27,13 @@ class VIEW3D_PT_ik_triangulation_edit(LimbPanel, Panel):
     def draw(self, context: Context) -> None:
         column = self.column(context)
         column.operator(POSE_OT_ik_triangulation_target_to_tip.bl_idname, icon="SNAP_ON")
+        drag = column.row()
+        drag.operator_context = "INVOKE_REGION_WIN"
+        drag.operator(POSE_OT_ik_triangulation_drag.bl_idname, icon="VIEW_PAN")
         trail = context.scene.ik_triangulation_trail
-        column.prop(trail, "show", icon="ANIM", toggle=True)
+        switch = column.row()
+        switch.use_property_split = False
+        switch.prop(trail, "show", icon="ANIM", toggle=True)
         if trail.show:
             column.prop(trail, "space")
             if trail.space == "OBJECT":
