@@ -17,7 +17,7 @@ import bpy  # isort: skip  # first: addon_utils, bpy_extras and mathutils cannot
 import addon_utils
 import pytest
 
-from ik_triangulation.jobs import problem
+from ik_triangulation.motion import method
 from ik_triangulation.presets import built_in, find_preset, names
 from scripts.manual import make
 
@@ -110,9 +110,9 @@ def paths_remembered(long):
     if long:
         yield
         return
-    solve, problem.faded_path = problem.faded_path, remembered(problem.faded_path)
+    solve, method.faded_path = method.faded_path, remembered(method.faded_path)
     yield
-    problem.faded_path = solve
+    method.faded_path = solve
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -58,7 +58,7 @@ from ..rig.timeline import Clock, check_nla, evaluated_time
 from .bake import frames_from
 from .edited_shot import body_as_shown, fades, near_shown
 from .frame_solver import NATURAL
-from .keys import BodyArrays, JointRotations, WrittenKeys, arrays_of
+from .keys import JointRotations, WrittenKeys, arrays_of, body_arrays
 from .measure import Watch, measure_frames, report_of
 from .natural_shot import solve_frames, solve_naturally
 from .report import Report
@@ -328,7 +328,7 @@ def _solve_body(
     if found is None or not found.met.all():
         found = yield from problem.path(scene)
     states = found.states
-    arrays = BodyArrays(rig, problem, problem.body.tree.rotations(states))
+    arrays = body_arrays(rig, problem, problem.rotations(states))
     located = {} if rig.hips_motion == "FIXED" else {rig.hips: problem.locations(states)}
     count = yield from _write(rig, arrays, located, frames, True, scene, view_layer, undo)
     how = {"warnings": warnings, "keys": count, "full_keys": count}

@@ -12,7 +12,7 @@ from mathutils import Matrix, Vector
 
 from ..cooperative import finished
 from ..goals import Anywhere, Goal
-from ..goals.from_goals import Refusal, hold_tasks
+from ..goals.from_goals import Refusal
 from ..goals.task import PlaceTask, Task
 from ..kinematics import Pose
 from ..kinematics.arrays import Numbers
@@ -116,7 +116,7 @@ class BodyMotion:
         finished(self.problem.stand())
         self._fades = any((share < 1.0).any() for share in samples.influence.values())
         problem = self.problem
-        self._held = hold_tasks(problem.body, rig.held, problem.held_frames)
+        self._held = problem.held_tasks(rig.held)
         self._follower = BodyFollower(problem.body.tree, problem.reference, self._held, problem.steady, problem.floor)
         self._goals: Sequence[Task] = ()
         self._is_at_rest = True

@@ -71,7 +71,7 @@ def _is_held(tip: PoseBone) -> bool:
 
 
 PREVIOUS = PreviousDefaults(
-    body=(PreviousDefault(1, "floor", False),),
+    body=(PreviousDefault(1, "floor", False), PreviousDefault(1, "heels", False)),
     limb=(
         PreviousDefault(1, "shape", "POINT", _has_mesh, meant="AUTO"),
         PreviousDefault(1, "hold_where", "ANIMATION", _is_held),

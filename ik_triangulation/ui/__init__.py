@@ -9,6 +9,7 @@ _MODULES = (  # in the order of registration
     "last_result",
     "overlay.settings",
     "overlay.updates",
+    "waiting_targets",
     "overlay.ghost",
     "overlay.handlers",
     "comparison",
