@@ -17,7 +17,7 @@ JUMPS = 1  # turns that stand out from those around them; each is within MOST
 @pytest.mark.parametrize("preset", lifts.PRESETS)
 def test_no_joint_of_a_leg_snaps_while_the_target_moves_steadily(preset, comfort):
     with scenes.extension():
-        for found in lifts.moves(4, 3, preset, comfort, "NATURAL"):
+        for found in lifts.moves(4, 1, preset, comfort, "NATURAL"):
             assert found.turn <= MOST
             assert found.jumps <= JUMPS
             assert found.reached == lifts.FRAMES
