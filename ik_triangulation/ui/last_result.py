@@ -70,7 +70,7 @@ class LastResult:
         return cost.turns, degrees(cost.total_angle), cost.travel * self._scale
 
 
-def _off(tip: TipReport, scene: Scene) -> str:
+def _off(tip: "reporting.TipReport", scene: Scene) -> str:
     """Return how far a tip is off in a word: its angle where its place is met, or where it looks."""
     by_angle = tip.turned_only or tip.aim == "LOOK"
     return degrees_text(tip.angle) if by_angle else distance_text(tip.largest_distance, scene)
