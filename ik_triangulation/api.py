@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from .jobs.targets import target_from_animation
     from .jobs.targets import target_to_tip as target_to_tip
     from .jobs.tips import let_body_follow as let_body_follow
+    from .jobs.transfer import transfer as transfer
     from .kinematics import Body as Body
     from .kinematics import BodyPose as BodyPose
     from .kinematics import BodySegment as BodySegment
