@@ -12,7 +12,7 @@ from mathutils import Matrix, Vector
 
 from ..cooperative import finished
 from ..goals import Anywhere, Goal
-from ..goals.from_goals import Refusal, hold_tasks
+from ..goals.from_goals import Refusal
 from ..goals.task import PlaceTask, Task
 from ..kinematics import Pose
 from ..kinematics.arrays import Numbers
@@ -35,11 +35,39 @@ from ..solvers.body.solve_body import BodyFollower
 from ..solvers.natural import trailing
 from ..solvers.natural.posture import Posture
 from ..solvers.solve import solve_goal
-from .contacts import read_contacts
 from .frame_solver import NATURAL, SolvedFrame, solver_settings
+from .keys import body_settings
 from .live_state import Surroundings, surroundings_of
 from .natural_shot import is_at, is_moving
-from .problem import BodyProblem
+from .problem import BodyProblem, read_problem
+
+
+def still_samples(
+    armature: Object,
+    first: Sequence[Sample],
+    root: str,
+    frames: tuple[Matrix, Matrix],
+    depsgraph: Depsgraph,
+    frame: float,
+    touched: set[ID],
+) -> list[Sample] | None:
+    """Return samples of limbs with their goals as the depsgraph shows them now, on the rig as it was.
+
+    `frames` (4x4) are those of the armature and above the bone `root` when the `first` samples were read. None if
+    somebody may have changed more than what is followed: a live pose touches the armature but not its data; all other
+    changes of bones and of settings do.
+    """
+    try:
+        if armature.data in touched or any(isinstance(each, (Scene, Action)) for each in touched):
+            return None
+        shown = armature.evaluated_get(depsgraph)
+        if shown.matrix_world != frames[0] or base_of(shown, root) != frames[1]:
+            return None
+        if any(bone and bone not in ob.pose.bones for each in first for ob, bone in each.limb.targets):
+            return None
+        return [Sample(frame, each.rig, each.limb, *goals_at(each.limb, depsgraph, frame)) for each in first]
+    except ReferenceError:  # a target was removed
+        return None
 
 
 class StillRig:
@@ -48,7 +76,7 @@ class StillRig:
     def __init__(self, limb: Limb, solved: SolvedFrame, begin: Pose) -> None:
         self.limb, self.pose, self._goal = limb, solved.pose, solved.goal
         self._reference = begin if limb.solver == NATURAL else None
-        self._rig, self._settings, self._goals = solved.now.rig, solver_settings(limb), GoalReader()
+        self._now, self._settings, self._goals = solved.now, solver_settings(limb), GoalReader()
 
     @staticmethod
     def suits(limb: Limb) -> bool:
@@ -68,22 +96,11 @@ class StillRig:
         return not (driven or limb.followed or limb.with_moving_limits)
 
     def sample(self, armature: Object, depsgraph: Depsgraph, frame: float, touched: set[ID]) -> Sample | None:
-        """Return what the depsgraph shows now; None if somebody may have changed more than what the limb follows.
-
-        A live limb's own pose touches the armature but not its data; all other changes of bones and of settings do.
-        """
-        limb, rig = self.limb, self._rig
-        if armature.data in touched or any(isinstance(each, (Scene, Action)) for each in touched):
-            return None
-        try:
-            shown = armature.evaluated_get(depsgraph)
-            if shown.matrix_world != rig.world or base_of(shown, limb.bones[0]) != rig.base:
-                return None
-            if any(bone and bone not in target.pose.bones for target, bone in limb.targets):
-                return None
-            return Sample(frame, rig, limb, *goals_at(limb, depsgraph, frame))
-        except ReferenceError:  # a target was removed
-            return None
+        """Return what the depsgraph shows now; None if somebody may have changed more than what the limb follows."""
+        first = self._now._replace(limb=self.limb)
+        frames = first.rig.world, first.rig.base
+        found = still_samples(armature, [first], self.limb.bones[0], frames, depsgraph, frame, touched)
+        return found[0] if found else None
 
     def solve(self, now: Sample) -> SolvedFrame:
         """Solve the sample from the last pose on, or from the reference.
@@ -112,12 +129,11 @@ class BodyMotion:
 
     def __init__(self, rig: RigBody, samples: BodySamples, scene: Scene, states: States | None = None) -> None:
         """Follow from `states`, if they are of the same body."""
-        contacts = finished(read_contacts(rig, scene, samples.frames))
-        self.problem, self._scene = BodyProblem(rig, samples, contacts), scene
+        self.problem, self._scene = finished(read_problem(rig, samples, scene)), scene
         finished(self.problem.stand())
         self._fades = any((share < 1.0).any() for share in samples.influence.values())
         problem = self.problem
-        self._held = hold_tasks(problem.body, rig.held, problem.held_frames)
+        self._held = problem.held_tasks(rig.held)
         self._follower = BodyFollower(problem.body.tree, problem.reference, self._held, problem.steady, problem.floor)
         self._goals: Sequence[Task] = ()
         self._is_at_rest = True
@@ -220,22 +236,11 @@ class LiveGoals:
     def again(self, depsgraph: Depsgraph, frame: float, touched: set[ID]) -> BodyNow | None:
         """Return what the depsgraph shows now; None if somebody may have changed more than what is followed."""
         rig, first = self.rig, self.first
-        if not self._suits or rig.armature.data in touched:
+        if not self._suits:
             return None
-        if any(isinstance(each, (Scene, Action)) for each in touched):
-            return None
-        try:
-            shown = rig.armature.evaluated_get(depsgraph)
-            if shown.matrix_world != first.world or base_of(shown, rig.hips) != first.base:
-                return None
-            if any(bone and bone not in ob.pose.bones for limb in rig.limbs for ob, bone in limb.targets):
-                return None
-            samples = [
-                Sample(frame, each.rig, each.limb, *goals_at(each.limb, depsgraph, frame)) for each in first.samples
-            ]
-        except ReferenceError:  # a target was removed
-            return None
-        return BodyNow(frame, first.world, first.base, samples)
+        frames = first.world, first.base
+        samples = still_samples(rig.armature, first.samples, rig.hips, frames, depsgraph, frame, touched)
+        return None if samples is None else BodyNow(frame, *frames, samples)
 
     def goals(self, now: BodyNow) -> dict[str, list[Goal]]:
         """The goals of all tips."""
@@ -314,7 +319,7 @@ def solve_ahead(
     if known is not None and known.frames == frames and known.source == source:
         return known
     problem = BodyProblem(rig, _of_all(rig, goals, samples, shots, frames))
-    states, _ = finished(problem.path(scene))
+    states, _ = finished(problem.path(scene, body_settings(rig, tip).smoothing))
     return AheadOfBake(frames, source, states)
 
 
@@ -379,8 +384,8 @@ def solve_shown_ahead(
         return Refusal("the frame is none of those that are baked", chosen=True)
     frames = list(range(max(first, int(frame) - _EVALUATED), min(last, int(frame) + _EVALUATED) + 1))
     samples = finished(read_body(rig, scene, frames, view_layer))
-    problem = BodyProblem(rig, samples, finished(read_contacts(rig, scene, frames)))
-    return ShownAhead(samples, finished(problem.path(scene)).states)
+    problem = finished(read_problem(rig, samples, scene))
+    return ShownAhead(samples, finished(problem.path(scene, body_settings(rig, tip).smoothing)).states)
 
 
 def _of_all(rig: RigBody, goals: LiveGoals, now: BodySamples, shots: list[Samples], frames: range) -> BodySamples:

@@ -81,6 +81,7 @@ MAPPING = (
     (_TYPE + "ikt_pg_lists.joint*", "joints.html#the-list-of-joints"),
     (_TYPE + "ikt_pg_duel*", "compare.html#compare-solvers"),
     (_TYPE + "ikt_pg_overlay*", "pose.html#overlay"),
+    (_TYPE + "ikt_pg_trail*", "edit.html#trail"),
     (_TYPE + "ikt_pg_*", "pose.html#add-a-limb"),
     (_OPERATOR + "stop*", "reach.html#stops"),
     (_OPERATOR + "solve*", "pose.html#solve-once"),
@@ -105,9 +106,13 @@ MAPPING = (
     (_OPERATOR + "target_move", "pose.html#drag-the-target"),
     (_OPERATOR + "mirror", "edit.html#mirror"),
     (_OPERATOR + "pull", "edit.html#pull"),
+    (_OPERATOR + "transfer", "rigs.html#fk-and-ik-both-ways"),
+    (_OPERATOR + "trail*", "edit.html#trail"),
+    (_OPERATOR + "drag", "pose.html#drag-without-a-set-up"),
     (_OPERATOR + "target_to_tip", "edit.html#target-to-tip"),
     (_OPERATOR + "target_rotate", "pose.html#drag-the-target"),
     (_OPERATOR + "target*", "pose.html#add-a-limb"),
+    ("bpy.ops.object.ik_triangulation_demo_add", "first_bake.html#without-a-rig"),
     ("bpy.ops.wm.ik_triangulation_*", ""),
 )
 
