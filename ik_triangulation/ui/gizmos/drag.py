@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import gpu
@@ -11,9 +11,11 @@ import numpy as np
 from bpy.types import Context, Gizmo, GizmoGroup, KeyMap, KeyMapItem, Object, WorkSpaceTool
 from gpu_extras.batch import batch_for_shader
 
-from ...kinematics.arrays import Numbers
 from ..operators.drag import POSE_OT_ik_triangulation_drag, cannot_drag
 from .trail import pixels_of
+
+if TYPE_CHECKING:
+    from ...kinematics.arrays import Numbers
 
 TOOL = "ik_triangulation.drag"
 _NEAR, _WIDTH = 16.0, 5.0  # [pixels at 1x interface scale]: reach of a bone, and width of its mark

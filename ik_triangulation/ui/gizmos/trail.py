@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import blf
 import bpy
@@ -12,9 +12,11 @@ import numpy as np
 from bpy.types import Context, Gizmo, GizmoGroup
 from gpu_extras.batch import batch_for_shader
 
-from ...kinematics.arrays import Numbers
 from ..operators.trail import POSE_OT_ik_triangulation_trail_drag
 from ..overlay.trail import trail_of
+
+if TYPE_CHECKING:
+    from ...kinematics.arrays import Numbers
 
 _NEAR, _MARK, _TEXT = 12.0, 14.0, 11.0  # [pixels at 1x interface scale]: reach of a dot, its mark, the frame's number
 
