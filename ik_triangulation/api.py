@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     from .jobs.contacts import find_contacts as find_contacts
     from .jobs.controls import let_follow
     from .jobs.edit import pull as pull
-    from .jobs.following import let_body_follow as let_body_follow
     from .jobs.frame_solver import FrameResult
     from .jobs.joint_tools import copy_to_others as copy_joint_to_others
     from .jobs.joint_tools import copy_to_own as copy_joints_to_own
@@ -89,6 +88,8 @@ if TYPE_CHECKING:
     from .jobs.setup import set_up_body as set_up_body
     from .jobs.targets import target_from_animation
     from .jobs.targets import target_to_tip as target_to_tip
+    from .jobs.tips import let_body_follow as let_body_follow
+    from .jobs.transfer import transfer as transfer
     from .kinematics import Body as Body
     from .kinematics import BodyPose as BodyPose
     from .kinematics import BodySegment as BodySegment

@@ -40,11 +40,10 @@ from ..rig.targets.untouched import check_body_limbs, take_along_shown
 from ..rig.timeline import Clock, check_nla, evaluated_time, mark
 from .bake_wave import BakePlan, Span, bake_together, check_something
 from .controls import Track, check_keyed, keyed_bones, watch_of
-from .following import follow_body, with_followers
 from .keys import BodyKeySettings, body_keys, body_settings, check_fk
 from .problem import read_problem
 from .report import Report
-from .tips import report_written
+from .tips import follow_body, report_written, with_followers
 from .writing import Transaction, Undo, Writing, write_together
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import bmesh
-import bpy
 from bpy.types import Collection, Object, Scene, ViewLayer
 from mathutils import Vector
 
 from ..errors import RigError
-from ..rig.demo_figure import human_figure
+from ..rig.demo_figure import ball_at, human_figure
 from ..rig.map_objects import shown_collections
 from ..settings import check_registered
 from .setup import set_up_body
@@ -58,20 +56,7 @@ def add_demo(collection: Collection, place: Vector, scene: Scene, view_layer: Vi
         for frame, where in ((0, start), (_AT_BALL[0], there), (_AT_BALL[1], there), (_LAST, start)):
             target.location = where
             target.keyframe_insert("location", frame=first + frame)
-        ball = _ball(collection, place + Vector(_BALL))
+        ball = ball_at(place + Vector(_BALL), _RADIUS, collection)
         scene.frame_set(scene.frame_current)
         undo.pop_all()
     return Demo(armature, ball, (first, first + _LAST))
-
-
-def _ball(collection: Collection, place: Vector) -> Object:
-    mesh, shape = bpy.data.meshes.new("Ball"), bmesh.new()
-    bmesh.ops.create_uvsphere(shape, u_segments=24, v_segments=12, radius=_RADIUS)
-    for face in shape.faces:
-        face.smooth = True
-    shape.to_mesh(mesh)
-    shape.free()
-    ball = bpy.data.objects.new("Ball", mesh)
-    collection.objects.link(ball)
-    ball.location, ball.color = place, (0.85, 0.45, 0.2, 1.0)
-    return ball

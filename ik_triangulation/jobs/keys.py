@@ -6,7 +6,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any, NamedTuple
 
@@ -21,7 +21,6 @@ from ..items import HELD, REDUCED
 from ..kinematics import Free, Freedom
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch import States
-from ..kinematics.batch.limit_arrays import Freedoms
 from ..motion.frames import Curves, flowing, straight, through
 from ..motion.reduction import (
     BodyBounds,
@@ -47,7 +46,7 @@ from ..solvers.batch.descent import hold
 from ..solvers.body.priorities import HELD_SHARE
 from .frame_solver import SolvedFrame
 from .problem import BodyProblem
-from .shot import JointRotations, ShotArrays, SolvedArrays, arrays_of
+from .shot import JointArrays, JointRotations, ShotArrays, SolvedArrays, arrays_of
 from .writing import Keys, Writing, write_together
 
 
@@ -228,24 +227,15 @@ def check_fk(settings: KeySettings) -> None:
         raise SettingError("A body turns its FK controls. Choose them for Keys On, or take the limb out of the body.")
 
 
-class BodyArrays:
-    """Rotations and freedoms of the joints of a body that turn, over the frames, as the keys of a limb are made of."""
+def body_arrays(rig: RigBody, problem: BodyProblem, rotations: Numbers) -> JointArrays:
+    """Return the joints of a body that turn, as the keys of a limb are made of them; `rotations` (n, 4, F) of all.
 
-    def __init__(self, rig: RigBody, problem: BodyProblem, rotations: Numbers) -> None:
-        """Take the `rotations` (n, 4, F) of all joints."""
-        self._rows = {joint.name: row for row, joint in enumerate(problem.body.joints)}
-        self._body, self._rotations = problem.body, rotations
-        toes = [toe for toe in rig.toes.values() if toe in problem.turned_toes or is_baked(rig.armature, [toe])]
-        self.joints = [*(bone.name for bone in moving_bones(rig, problem.body)), *toes]
-
-    def rotations(self, joint: str) -> Numbers:
-        """Return the unit quaternions (F x 4) of a joint."""
-        return np.ascontiguousarray(self._rotations[self._rows[joint]].T)
-
-    def freedoms(self, joint: str) -> Freedoms:
-        """Return the freedom of a joint."""
-        freedom = self._body.joints[self._rows[joint]].freedom
-        return freedom if freedom.moves else Free()  # a toe that is turned back
+    Toes, which are not solved, are among them if they are turned back, or were before.
+    """
+    toes = [toe for toe in rig.toes.values() if toe in problem.turned_toes or is_baked(rig.armature, [toe])]
+    still = {joint.name for joint in problem.body.joints if not joint.freedom.moves}.intersection(toes)
+    joints = [replace(joint, freedom=Free()) if joint.name in still else joint for joint in problem.body.joints]
+    return JointArrays(joints, rotations, [*(bone.name for bone in moving_bones(rig, problem.body)), *toes])
 
 
 def body_keys(
@@ -347,7 +337,7 @@ def _channels(
 
     They run on from the values `before`, by default from the present ones.
     """
-    arrays = BodyArrays(rig, problem, rotations)
+    arrays = body_arrays(rig, problem, rotations)
     runs: list[Channel] = yield from channel_values(rig.armature, arrays, times, before, kept)
     if rig.hips_motion != "FIXED":
         runs.append(location_channel(rig.armature, rig.hips, locations))

@@ -34,7 +34,6 @@ from ..rig.targets.untouched import take_along_shown
 from ..rig.timeline import check_nla, evaluated_time
 from ..rig.units import length_text
 from .controls import Track, check_keyed, watch_of, write_by_settings
-from .following import follow_body
 from .frame_solver import JudgedFrames, SolvedFrame, outside
 from .keys import BodyKeySettings, LimbBake, body_keys, body_settings, check_fk
 from .measure import measure_frames, moved_inside, none_due, report_of
@@ -43,7 +42,7 @@ from .problem import BodyProblem, read_problem
 from .props import StopOfProp, check_held, held_props, hold_props, own_holds
 from .reach_motion import STRAIGHT, BodyReachMotion, BodyVisit, ReachMotion, ReachStyle, TargetVisit
 from .report import Report
-from .tips import report_written
+from .tips import follow_body, report_written
 from .writing import Undo, Writing, write_together
 
 PATHS = ("ARC", "LINE")

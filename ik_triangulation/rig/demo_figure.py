@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import bpy
 import numpy as np
-from bpy.types import Collection, Object
+from bpy.types import Collection, Mesh, Object
 from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
@@ -41,7 +41,7 @@ _LEFT = {
     "toe": _Part("foot", (0.12, -0.10, 0.025), (0.12, -0.17, 0.02), (0.03, 0.025)),
 }
 _SIDES, _ROUND = 12, 3  # vertices of a ring of the skin, and rings of each of its caps
-_SKIN = (0.62, 0.68, 0.75, 1.0)
+_SKIN, _BALL = (0.62, 0.68, 0.75, 1.0), (0.85, 0.45, 0.2, 1.0)  # colors
 
 
 def human_figure(name: str, collection: Collection) -> Object:
@@ -65,14 +65,26 @@ def human_figure(name: str, collection: Collection) -> Object:
     return armature
 
 
+def ball_at(place: Vector, radius: float, collection: Collection) -> Object:
+    """Make a ball around a place (world space)."""
+    mesh = bpy.data.meshes.new("Ball")
+    ball = bpy.data.objects.new(mesh.name, mesh)
+    collection.objects.link(ball)
+    ball.location, ball.color = place, _BALL
+    half = 1e-3 * radius
+    corners, quads = _capsule(_Part("", (0.0, 0.0, -half), (0.0, 0.0, half), (radius, radius)))
+    _fill(mesh, corners, quads)
+    return ball
+
+
 def _parts() -> dict[str, _Part]:
     """Return the bones of both sides, parents first."""
     found = dict(_MIDDLE)
     for side, sign in (("L", 1.0), ("R", -1.0)):
         for name, part in _LEFT.items():
             parent = part.parent if part.parent in _MIDDLE else f"{part.parent}.{side}"
-            ends = ((sign * x, y, z) for x, y, z in (part.head, part.tail))
-            found[f"{name}.{side}"] = _Part(parent, *ends, part.radii, part.connected)
+            head, tail = ((sign * x, y, z) for x, y, z in (part.head, part.tail))
+            found[f"{name}.{side}"] = part._replace(parent=parent, head=head, tail=tail)
     return found
 
 
@@ -82,19 +94,24 @@ def _add_skin(armature: Object, collection: Collection) -> None:
     skin = bpy.data.objects.new(mesh.name, mesh)
     collection.objects.link(skin)
     skin.parent, skin.color = armature, _SKIN
-    corners, faces, groups = [], [], {}
+    corners, faces = list[NDArray[np.float64]](), list[NDArray[np.intp]]()
+    groups: dict[str, range] = {}
     for name, part in _parts().items():
         places, quads = _capsule(part)
         start = sum(map(len, corners))
         groups[name] = range(start, start + len(places))
         corners.append(places)
         faces.append(quads + start)
-    mesh.from_pydata(np.concatenate(corners).tolist(), [], np.concatenate(faces).tolist())
-    mesh.polygons.foreach_set("use_smooth", np.ones(len(mesh.polygons), bool))
-    mesh.update()
+    _fill(mesh, np.concatenate(corners), np.concatenate(faces))
     for name, members in groups.items():
         skin.vertex_groups.new(name=name).add(list(members), 1.0, "REPLACE")
     skin.modifiers.new("Armature", "ARMATURE").object = armature
+
+
+def _fill(mesh: Mesh, corners: NDArray[np.float64], quads: NDArray[np.intp]) -> None:
+    mesh.from_pydata(corners.tolist(), [], quads.tolist())
+    mesh.polygons.foreach_set("use_smooth", np.ones(len(mesh.polygons), bool))
+    mesh.update()
 
 
 def _capsule(part: _Part) -> tuple[NDArray[np.float64], NDArray[np.intp]]:

@@ -18,6 +18,7 @@ from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui import operators, panels
 from ik_triangulation.ui.operators.base import JobOperator
 
+from ..ik_rigs import ik_arm
 from ..mapped import standard
 from ..rigs import nothing_lost
 from ..sources import told
@@ -112,9 +113,12 @@ def test_a_job_that_is_closed_leaves_nothing_behind(name, addon, long):
 def closed_after(name, parts):
     """Close a job after some of its parts, ask that nothing is left behind, and say whether it had not ended before."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    rig, target = standard()
-    bake(Limb.from_tip(rig, "Bone 3", target, 3), 1, 8)
-    target.location = (0.2, 0.9, 1.0)
+    if "transfer" in name:
+        ik_arm()
+    else:
+        rig, target = standard()
+        bake(Limb.from_tip(rig, "Bone 3", target, 3), 1, 8)
+        target.location = (0.2, 0.9, 1.0)
     operator, context = pressed(OPERATORS[name], Recorder(), **defaults_of(OPERATORS[name]))
     context.space_data, context.window_manager = None, bpy.context.window_manager
     try:

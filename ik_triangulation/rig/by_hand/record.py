@@ -99,6 +99,7 @@ def recorded_bake(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple
         settings = {name: value for name, value in record["settings"].items() if name in LIMB_SETTINGS}
     except _DAMAGED as error:
         raise _is_damaged(armature) from error
+    settings.setdefault("match", "TIP")  # of bakes before a bone could be matched
     notes: list[str] = []
     stored = getattr(armature.pose.bones.get(tip), "ik_triangulation", None)
     for setting, where in _NAMED.items():

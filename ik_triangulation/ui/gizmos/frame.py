@@ -99,7 +99,7 @@ def _turns(context: Context, bone: PoseBone, target: Object, subtarget: str) -> 
         turned = orientation_of(limb, looks)
         if turned == "LOOK":
             return False
-        return limb.use_offset or turned != "NONE" or shape_of(limb, looks) not in _ROUND
+        return bool(limb.offset) or turned != "NONE" or shape_of(limb, looks) not in _ROUND
     except IKError:
         return False
 

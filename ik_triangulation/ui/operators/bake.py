@@ -12,9 +12,10 @@ from bpy.types import Context, PoseBone
 
 from ...cooperative import Job
 from ...jobs import bake as bakes
-from ...jobs import bake_wave, controls, following, keys
+from ...jobs import bake_wave, controls, keys
 from ...jobs import problem as problems
 from ...jobs import report as reporting
+from ...jobs import tips as following
 from ...rig import body as rig_body
 from ...rig import limb as rig_limb
 from ...rig.by_hand import record

@@ -4,8 +4,8 @@
 import bpy
 from bpy.types import Context, Menu
 
-from ...jobs.demo import HAND, add_demo
-from ...rig.limb import select_only
+from ...jobs import demo
+from ...rig import limb as rig_limb
 from .base import IKOperator
 
 
@@ -22,13 +22,13 @@ class OBJECT_OT_ik_triangulation_demo_add(IKOperator):
 
     def act(self, context: Context) -> set[str]:
         scene = context.scene
-        demo = add_demo(context.collection, scene.cursor.location.copy(), scene, context.view_layer)
+        added = demo.add_demo(context.collection, scene.cursor.location.copy(), scene, context.view_layer)
         bpy.ops.object.select_all(action="DESELECT")
-        demo.armature.select_set(True)
-        context.view_layer.objects.active = demo.armature
+        added.armature.select_set(True)
+        context.view_layer.objects.active = added.armature
         bpy.ops.object.mode_set(mode="POSE")
-        select_only(demo.armature, [HAND])
-        text = f"Frames {demo.frames[0]} to {demo.frames[1]}: open the tab IK of the sidebar (N) and press Bake"
+        rig_limb.select_only(added.armature, [demo.HAND])
+        text = f"Frames {added.frames[0]} to {added.frames[1]}: open the tab IK of the sidebar (N) and press Bake"
         return self.conclude(lambda: self.tell({"INFO"}, text))
 
 

@@ -15,7 +15,7 @@ from ...presets import SUBDIR, SUFFIX, built_in, find_preset, names, shown_as
 from ...presets import file as preset_file
 from ...presets import limb as preset_limb
 from ...rig import limb as rig_limb
-from ...rig.anatomy import names as words_of_bones
+from ...rig.anatomy import names as bone_names
 from ..context import active_armature, active_bone, active_chain, cannot_edit, is_limb, own_armature
 from ..last_result import forget_result
 from .base import IKOperator
@@ -209,7 +209,7 @@ def limb_label(limb: PropertyGroup, tip: str) -> str:
         return _MIDDLE[limb.body_part]
     if limb.body_part not in _ENDS:
         return tip
-    by_name, end = words_of_bones.part_by_name(tip), _ENDS[limb.body_part]
+    by_name, end = bone_names.part_by_name(tip), _ENDS[limb.body_part]
     if by_name is not None and by_name.part == end:
         return f"{end.title()} {by_name.side}".rstrip()
     return f"{end.title()} ({tip})"

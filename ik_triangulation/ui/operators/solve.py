@@ -8,7 +8,7 @@ from bpy.props import StringProperty
 from bpy.types import Context
 
 from ...errors import ChainError
-from ...jobs import following, live
+from ...jobs import live, tips
 from ...jobs import pose as poses
 from ..context import active_armature, active_body, active_bone, active_limb, cannot_pose, cannot_solve
 from .adjust import COMFORT, ComfortAdjustments, PresetChoice, adjusted, draw_comfort, draw_preset, load_preset
@@ -28,7 +28,7 @@ class POSE_OT_ik_triangulation_solve(PresetChoice, ComfortAdjustments, IKOperato
         if body is not None:
             where = context.scene, context.view_layer
             posed = poses.solve_body_pose(body, *where, key=key)
-            return self.conclude(lambda: report_outcome(self, context, [following.with_followers(posed, body, *where)]))
+            return self.conclude(lambda: report_outcome(self, context, [tips.with_followers(posed, body, *where)]))
         with ExitStack() as undo:
             load_preset(self, context, undo)
             (limb,) = adjusted(self, [active_limb(context)], *COMFORT)

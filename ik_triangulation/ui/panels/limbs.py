@@ -44,7 +44,7 @@ from ..operators.solve import (
     POSE_OT_ik_triangulation_solve,
 )
 from ..operators.target import POSE_OT_ik_triangulation_limb_choose, POSE_OT_ik_triangulation_target_select
-from .layout import SidebarPanel, is_narrow, paragraph
+from .layout import SidebarPanel, choice, is_narrow, paragraph
 from .lists import VIEW3D_UL_ik_triangulation_limbs
 
 _UNITS = 16  # width of the popover, in buttons of one icon
@@ -217,6 +217,9 @@ def _draw_target(column: UILayout, bone: PoseBone, context: Context) -> None:
     )
     if limb.target.type == "ARMATURE":
         column.prop_search(limb, "subtarget", limb.target.data, "bones")
+        match = column.column()
+        match.active = bool(limb.subtarget)
+        choice(match, limb, "match", context)
 
 
 def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Context) -> None:
