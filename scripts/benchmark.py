@@ -13,7 +13,7 @@ python scripts/benchmark.py arms [--targets N] [--solvers ...]  place and orient
 python scripts/benchmark.py body [--sets N] [--paths N]         hands, feet and head of a humanoid at once,
                                  [--peer N] [--pulls N]         beside a peer, along paths and in a crouch
                                  [--recordings FOLDER]          and recorded motion from its hands, feet and head
-python scripts/benchmark.py jobs [--jobs ...]                   everyday jobs of a body: cup, shelf, floor, table, ...
+python scripts/benchmark.py jobs [--jobs ...] [--rigs ...]      everyday jobs of a body: cup, shelf, floor, table, ...
 python scripts/benchmark.py contacts FOLDER [--frames N]      recorded motion whose feet slide, cleaned
 python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps beside the scalar solvers
                                 [--limits] [--peers N]          and maps with Finish of limited chains

@@ -12,6 +12,7 @@ import numpy as np
 from mathutils import Vector
 
 from ..errors import TargetError
+from ..items import HELD
 from ..kinematics import Body
 from ..kinematics.arrays import Columns, Numbers
 from ..kinematics.batch import Geometry, Tree
@@ -36,7 +37,7 @@ CarriedKind = PlaceTask | OrientTask | AlongTask | LookTask
 _NOWHERE = np.zeros((3, 1))
 
 TipGoal = Goal | Orientation | Direction | LookAt
-HELD, HELD_ANGLE = 1e-3, radians(0.5)  # of the limb's reach, and [rad]: what counts as held
+HELD_ANGLE = radians(0.5)  # [rad] what counts as held, beside HELD
 MARGIN = 0.1  # share by which the area that feet support is made smaller
 
 
@@ -310,10 +311,11 @@ def check_carried(body: Body, carriers: Mapping[str, str]) -> None:
             passed.append(on)
 
 
-def body_tasks(body: Body, goals: Mapping[str, Sequence[TipGoal]], angle_tolerance: float) -> list[Task]:
+def body_tasks(body: Body, goals: Mapping[str, Sequence[TipGoal]], angle_tolerance: float = radians(1.0)) -> list[Task]:
     """Tasks for the goals of tips, for each tip a goal or one for each pose.
 
-    A goal is a Goal, or an orientation, a direction or a point to look at alone, met within `angle_tolerance` [rad].
+    A goal is a Goal with tolerances of its own, or an orientation, a direction or a point to look at alone, met within
+    `angle_tolerance` [rad].
     Raises TargetError for goals that have no form for many poses.
     """
     tasks: list[Task] = []

@@ -77,7 +77,7 @@ def _is_idle_limb(limb: Limb) -> bool:
     stored = getattr(bone, "ik_triangulation", None)
     if stored is None or stored.target != limb.target or not is_untouched(bone):
         return False
-    if limb.use_offset or limb.pole_target or limb.obstacle_objects or limb.effort_weight or limb.rest_weight:
+    if limb.offset or limb.pole_target or limb.obstacle_objects or limb.effort_weight or limb.rest_weight:
         return False
     if limb.shape not in {"AUTO", "POINT"} or limb.target.empty_display_type not in _POINTS:
         return False
@@ -266,7 +266,7 @@ def _solved_frames(
     together = (
         solve_naturally(limb, bones, samples, reader.scene, shown=shown)
         if natural
-        else solve_together(limb, bones, samples, keep_last)
+        else solve_together(limb, bones, samples, reader.scene, keep_last)
     )
     shot = yield from relay(together, 0)
     if isinstance(shot, SolvedShot):

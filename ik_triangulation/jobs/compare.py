@@ -140,7 +140,7 @@ def _as_baked(limb: Limb, bones: Bones, now: Sample, scene: Scene, view_layer: V
     if not is_moving(samples) or not is_at(samples, at, now):
         return None
     end = samples[len(samples) - 1]
-    shot = finished(solve_together(limb, bones, samples, lambda goal: kept_last(limb, bones, end, goal, reader)))
+    shot = finished(solve_together(limb, bones, samples, scene, lambda goal: kept_last(limb, bones, end, goal, reader)))
     if isinstance(shot, SolvedShot):
         return shot[at]
     return [*solve_frames(limb, bones, samples[: at + 1], scene)][-1]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -40,7 +40,7 @@ from ..rig.limb import Limb
 from ..rig.rotation import PROPERTIES, channel
 from ..rig.timeline import Clock
 from ..rig.units import length_text
-from .control_motion import ControlMotion, Discrepancy
+from .control_motion import ControlMotion, Discrepancy, LimbPlaces
 from .keys import LimbBake, WrittenKeys, write_bakes
 from .measure import EvaluatedLimb, Watch, astray, remedy_of, shown_tip
 from .report import Remedy
@@ -82,12 +82,24 @@ def let_follow(
     that had none keeps the new one. Properties with keys are keyed in any case. Raises an IKError that names the
     culprit; then nothing has changed.
     """
+    return let_watched_follow(limb.armature, lambda: [Watch(limb)], (frame_start, frame_end), key, scene, view_layer)
+
+
+def let_watched_follow(
+    armature: Object,
+    watches: Callable[[], Iterable[Watch]],
+    ends: tuple[float, float],
+    key: bool,
+    scene: Scene | None,
+    view_layer: ViewLayer | None,
+) -> list[Remedy]:
+    """Do what let_follow() does for the bones that several `watches` see, one after the other."""
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     view_layer.update()
-    check_armature(limb.armature, view_layer)
-    frames = frames_between(frame_start, frame_end)
+    check_armature(armature, view_layer)
     with Undo() as undo:
-        done = set_switches(Watch(limb), frames, key, scene, view_layer, undo)
+        frames = frames_between(*ends)
+        done = [each for watch in watches() for each in set_switches(watch, frames, key, scene, view_layer, undo)]
         undo.pop_all()
     return done
 
@@ -299,8 +311,9 @@ def write_onto_controls(bake: LimbBake, undo: ExitStack, *, scene: Scene, view_l
     controls = ik_controls_of(limb)
     track = Track.of(bake.destination, limb.destination, limb.armature, undo)
     reader = FrameReader(limb, scene, view_layer, frames)
-    yield from _set_switches(controls, bake.ends, reader, track, undo)
-    motion = ControlMotion(limb, controls, bake.solved)
+    yield from show_side(controls, bake.ends, reader, track, undo)
+    places = {each.now.frame: LimbPlaces.of(each, controls, limb) for each in bake.solved}
+    motion = ControlMotion(limb, controls, places, bake.solved[0].pose.chain.reach)
     yield from reader.evaluate(frames, motion.see)
     interpolation = interpolation_of(frames, *bake.ends, limb.interpolation)
     times, first = [clock.time(frame) for frame in frames], clock.time(bake.ends[0])
@@ -325,14 +338,18 @@ def write_onto_controls(bake: LimbBake, undo: ExitStack, *, scene: Scene, view_l
     return WrittenKeys(count, full, range(len(frames)), warnings=warnings)
 
 
-def _set_switches(
+def show_side(
     side: IKControls | OwnSide,
     ends: tuple[float, float],
     reader: FrameReader,
     track: Track | None,
     undo: ExitStack,
+    kind: str = GENERATED,
 ) -> Work[None]:
-    """Set and key the properties by which the character follows a side. Raises RigError if they do not do that."""
+    """Set and key, with keys of a `kind`, the properties by which the character follows a side.
+
+    Raises RigError if they do not do that.
+    """
     limb, scene, view_layer, armature = reader.limb, reader.scene, reader.view_layer, reader.limb.armature
     what = "IK controls" if isinstance(side, IKControls) else "FK controls"
     for _ in range(_MOST):
@@ -355,7 +372,7 @@ def _set_switches(
                 f"'{name}' does not follow the {what} at frame {frame:g}, and no single property of its "
                 "constraints changes that. Mute what moves it."
             )
-        set_switch(*found, *ends, True, scene, view_layer, undo, track, kind=GENERATED)
+        set_switch(*found, *ends, True, scene, view_layer, undo, track, kind=kind)
     raise RigError(f"The character does not follow the {what} of '{limb.tip}'. Choose another button of Keys On.")
 
 
@@ -370,7 +387,7 @@ def let_show(
     if controls is None:
         return False
     reader = FrameReader(limb, scene, view_layer, frames_between(*ends))
-    yield from _set_switches(controls.own_side, ends, reader, track, undo)
+    yield from show_side(controls.own_side, ends, reader, track, undo)
     return True
 
 

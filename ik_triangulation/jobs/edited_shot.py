@@ -19,7 +19,7 @@ from ..goals.task import PlaceTask, Task
 from ..kinematics import Locked
 from ..kinematics.arrays import Columns, Indices, Mask, Numbers
 from ..kinematics.batch import Geometry, States
-from ..kinematics.batch.algebra import at, rotate, rotate_back
+from ..kinematics.batch.algebra import rotate, rotate_back
 from ..motion.body_path import BodyPath
 from ..motion.edited_path import edited_path
 from ..motion.limb_motion import limb_motion
@@ -35,21 +35,17 @@ from ..rig.keyframes import Channel
 from ..rig.limb import Limb
 from ..rig.rotation import channel, values_for
 from ..rig.timeline import Clock
-from .contacts import compliance_with_contacts, read_contacts
-from .frame_solver import solver_settings
 from .natural_shot import reference_of_joints
-from .problem import BodyProblem
-from .shot import ShotProblem
+from .problem import BodyProblem, LimbProblem, fps_of, read_problem
 
 
 def body_as_shown(rig: RigBody, frames: Sequence[float], scene: Scene, view_layer: ViewLayer) -> Work[BodyProblem]:
     """Read a body at frames of its animation, with what is shown as the reference; tips are held as made by hand."""
     samples = yield from read_body(rig, scene, frames, view_layer)
-    contacts = yield from read_contacts(rig, scene, frames)
     by_hand = Animation(samples.rotations, samples.locations, samples.shown)
     shown = plain_animation(rig, Clock(scene, rig.armature), frames)
-    problem = BodyProblem(rig, samples.animated(shown), contacts, by_hand)
-    yield from problem.stand(scene.render.fps / scene.render.fps_base)
+    problem = yield from read_problem(rig, samples.animated(shown), scene, by_hand)
+    yield from problem.stand(fps_of(scene, samples.frames))
     return problem
 
 
@@ -57,16 +53,8 @@ def near_shown(
     problem: BodyProblem, scene: Scene, tasks: Sequence[Task] | None = None, columns: Columns = slice(None)
 ) -> BodyPath:
     """Solve frames of a problem, by default all, for other tasks, near its reference."""
-    tasks, tree = [task.take(columns) for task in tasks or problem.tasks], problem.body.tree
-    return edited_path(
-        tree,
-        problem.reference.take(columns),
-        tasks,
-        problem.steady and problem.steady.take(columns),
-        floor=problem.floor and problem.floor.take(columns),
-        compliance=compliance_with_contacts(problem.rig, tree, tasks),
-        fps=scene.render.fps / scene.render.fps_base,
-    )
+    every = np.arange(len(problem.samples.frames))
+    return edited_path(problem.shot(scene, tasks=tasks).take(every[columns]))
 
 
 def fades(problem: BodyProblem) -> bool:
@@ -114,17 +102,15 @@ class EditedBody:
 class EditedLimb:
     """Frames of a limb, solved near what they show. Raises AnimationError where they cannot be solved together."""
 
-    def __init__(self, problem: ShotProblem, shown: Numbers, scene: Scene) -> None:
-        if isinstance(problem.refusal, Refusal):
-            raise AnimationError(f"The limb cannot be dragged: {problem.refusal.reason}. Use Pull.")
-        self.problem, self.tree, limb = problem, problem.tree, problem.limb
-        self.of: Boned = limb
-        self.frames, self.tasks, count = problem.samples.frames, problem.tasks, len(problem.samples)
-        self.worlds = np.broadcast_to(problem.samples.worlds, (4, 4, count))
-        self._frames, self._reference = problem.frames(), reference_of_joints(problem, limb, scene, shown)
-        self._fps = scene.render.fps / scene.render.fps_base
-        rotations = np.ascontiguousarray(np.broadcast_to(self._reference, (*self._reference.shape[:2], count)))
-        self.shown = self.tree.posed(rotations, self._frames)
+    def __init__(self, problem: LimbProblem, shown: Numbers, scene: Scene) -> None:
+        shot = problem.shot(scene, reference_of_joints(problem, problem.limb, scene, shown))
+        if isinstance(shot, Refusal):
+            raise AnimationError(f"The limb cannot be dragged: {shot.reason}. Use Pull.")
+        self.of: Boned = problem.limb
+        self._shot, self.tree, self.tasks, self.shown = shot, shot.tree, shot.tasks, shot.reference
+        self._joints = problem.start.chain.joints
+        self.frames = problem.samples.frames
+        self.worlds = np.broadcast_to(problem.samples.worlds, (4, 4, len(problem.samples)))
 
     @staticmethod
     def read(limb: Limb, frames: Sequence[float], scene: Scene, view_layer: ViewLayer) -> Work[EditedLimb]:
@@ -133,7 +119,7 @@ class EditedLimb:
         clock = Clock(scene, limb.armature)
         shown = plain_rotations(limb.armature, limb.bones, [clock.time(frame) for frame in frames])
         bones = Bones(limb.armature, limb.bones, limb.solved)
-        return EditedLimb(ShotProblem(limb, bones, samples), shown, scene)
+        return EditedLimb(LimbProblem(limb, bones, samples), shown, scene)
 
     def number(self, tip: str) -> int:
         """Return 0: a limb has one tip."""
@@ -141,28 +127,14 @@ class EditedLimb:
 
     def solve(self, tasks: Sequence[Task], columns: Indices) -> tuple[States, Mask]:
         """Solve these frames for the tasks of all; return the states, and which of them meet all tasks."""
-        limb = self.problem.limb
-        path = finished(
-            limb_motion(
-                self.tree,
-                self._frames.take(columns),
-                [task.take(columns) for task in tasks],
-                at(self._reference, columns),
-                solver_settings(limb).form,
-                fps=self._fps,
-                smoothing=limb.smoothing,
-                part_from=int(self.frames[columns[0]]),
-                seed=limb.seed,
-                preferences=[task.take(columns) for task in self.problem.preferences],
-            )
-        )
+        shot = replace(self._shot, tasks=tasks, part_from=int(self.frames[columns[0]]))
+        path = finished(limb_motion(shot.take(columns)))
         return path.states, path.met
 
     def channels(self, states: States, number: int, column: int) -> list[Channel]:
         """Return the channels of the frame of that number, which is in that column of the states."""
-        joints = self.problem.start.chain.joints
         rotations = self.tree.rotations(states.take([column]))[..., 0]
-        return _rotations(self.of, [joint.name for joint in joints], rotations, joints)
+        return _rotations(self.of, [joint.name for joint in self._joints], rotations, self._joints)
 
 
 EditedShot = EditedBody | EditedLimb

@@ -105,7 +105,7 @@ class LiveLimb(LiveState):
         if self.bones is None or limb != self.limb or armature in touched or armature.data in touched:
             check_limb(limb, scene, depsgraph.view_layer)
             self.bones = Bones(armature, limb.bones, limb.solved)
-        if self.watch is None or self.channels is None or limb != self.limb or armature.data in touched:
+        if self.watch is None or limb != self.limb or armature.data in touched or not _suits(self.channels, armature):
             self.watch, self.channels = Watch(limb), LiveChannels(limb.pose_bones)
         changed, self.limb = self.limb is not None and self.limb != limb, limb
         return limb, changed
@@ -144,12 +144,14 @@ class LiveLimb(LiveState):
     def is_animated(self, limb: Limb) -> bool:
         return is_animated(limb)
 
-    def remember(self, armature: Object, before: Surroundings, held: bool) -> bool:
-        by_others = super().remember(armature, before, held)
+    def remember(self, armature: Object, before: Surroundings, held: bool, new_frame: bool = False) -> bool:
+        by_others = super().remember(armature, before, held, new_frame)
+        assert self.channels is not None
         if by_others:
-            assert self.channels is not None
             self.around.forget()
-            self.before, self.still = {n: rotation_of(armature.pose.bones[n]) for n in self.channels.bones}, None
+            self.still = None
+        if by_others or (new_frame and self.channels.has_strips):
+            self.before = {name: rotation_of(armature.pose.bones[name]) for name in self.channels.bones}
         return by_others
 
     def report(self, armature: Object, scene: Scene, depsgraph: Depsgraph) -> Report | None:
@@ -247,7 +249,7 @@ class LiveBody(LiveState):
         if rig is None:
             raise ChainError(f"'{self.tip}' is no longer part of a body. Switch Live off and on.")
         changed, self._rig = self._rig is not None and self._rig != rig, rig
-        if changed or self.channels is None or armature.data in touched:
+        if changed or armature.data in touched or not _suits(self.channels, armature):
             for limb in rig.limbs:
                 check_limb(limb, scene, depsgraph.view_layer)
             self.channels = _channels(rig)
@@ -262,8 +264,8 @@ class LiveBody(LiveState):
     def is_animated(self, rig: RigBody) -> bool:
         return is_animated(rig, rig.hips)
 
-    def remember(self, armature: Object, before: Surroundings, held: bool) -> bool:
-        by_others = super().remember(armature, before, held)
+    def remember(self, armature: Object, before: Surroundings, held: bool, new_frame: bool = False) -> bool:
+        by_others = super().remember(armature, before, held, new_frame)
         waiting = self._waiting_bones(armature, self._waiting)
         self._waiting = [bone.name for bone in waiting]  # not one that was moved and put back
         if not held:
@@ -289,7 +291,6 @@ class LiveBody(LiveState):
         assert self._goals is not None
         started, scene, view_layer = perf_counter(), bpy.context.scene, bpy.context.view_layer
         found = self._goals.goals(now)
-        angle = min((limb.angle_tolerance for limb in rig.limbs), default=0.0)
         if self._motion is None or self._is_stale:
             samples = body_now(rig, view_layer.depsgraph, now.frame, scene)
             if any(live_constraints(rig)):
@@ -304,11 +305,11 @@ class LiveBody(LiveState):
             self._motion = motion = BodyMotion(rig, samples, scene, self._motion and self._motion.states)
             self._is_stale = False
             if baked is not None:
-                motion.take(baked, body_tasks(motion.problem.body, found, angle))
+                motion.take(baked, body_tasks(motion.problem.body, found))
                 self._pose(rig, motion)
                 self._shown = now, perf_counter() - started
                 return
-        self._motion.follow(body_tasks(self._motion.problem.body, found, angle))
+        self._motion.follow(body_tasks(self._motion.problem.body, found))
         self._pose(rig, self._motion)
         self._shown = now, perf_counter() - started
 
@@ -361,11 +362,11 @@ class LiveBody(LiveState):
         assert self.channels is not None
         assert motion.states is not None
         problem, hips = motion.problem, rig.armature.pose.bones[rig.hips]
-        rotations = problem.body.tree.rotations(motion.states)[:, :, 0]
+        rotations = problem.rotations(motion.states)[:, :, 0]
         turned = {
             joint.name: (joint.freedom, rotation)
             for joint, rotation in zip(problem.body.joints, rotations, strict=True)
-            if joint.freedom.moves
+            if joint.freedom.moves or joint.name in rig.toes.values()
         }
         self.channels.read(rig.armature)
         self.posed = self.channels.put(rig.armature, turned, problem.locations(motion.states)[:, 0])
@@ -398,9 +399,15 @@ class LiveBody(LiveState):
 
 def key_present_body(rig: RigBody, scene: Scene, view_layer: ViewLayer) -> int:
     """Key the bones of a body as they are posed at the present frame; return the number of keys."""
-    bones = [bone for bone in rig.pose_bones if not rig.solved or bone.name in {*rig.solved, rig.hips}]
+    bones = [
+        bone for bone in rig.pose_bones if not rig.solved or bone.name in {*rig.solved, *rig.toes.values(), rig.hips}
+    ]
     hips = None if rig.hips_motion == "FIXED" else rig.armature.pose.bones[rig.hips]
     return key_present_pose(bones, scene, view_layer, hips)
+
+
+def _suits(channels: LiveChannels | None, armature: Object) -> bool:
+    return channels is not None and channels.suits(armature)
 
 
 def _channels(rig: RigBody) -> LiveChannels:

@@ -9,7 +9,7 @@ are reported so.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import groupby
 from math import inf
@@ -22,12 +22,13 @@ from mathutils import Quaternion
 
 from ..kinematics import Freedom, Locked, Pose
 from ..kinematics.arrays import Array, Numbers
-from ..rig.by_hand.keys import remember_written
+from ..rig.by_hand.keys import given_by_strips, remember_written
 from ..rig.by_hand.reference import Boned
 from ..rig.frames.samples import Sample
 from ..rig.keyframes import curves_of
 from ..rig.rotation import channel, values_for, within_limits
 from ..rig.targets.surface import surface_state
+from ..rig.timeline import strips_of
 from .report import Report
 
 Values = bytes  # channels of the bones, as they are stored
@@ -46,7 +47,8 @@ class _Property(NamedTuple):
     all: slice | list[int]  # and all of them
     flat: Array  # (bones of the armature * channels)
     values: Array  # the same as rows (bones of the armature, channels)
-    driven: Sequence[tuple[int, int]]  # rows and channels of these bones, as in `all`, that drivers give their values
+    driven: Sequence[tuple[int, int]]  # rows and channels of these bones, as in `all`, that drivers give their values,
+    by_strips: Sequence[tuple[int, int]]  # and those that NLA strips give theirs whenever the frame changes
 
 
 class LiveChannels:
@@ -56,17 +58,39 @@ class LiveChannels:
     """
 
     def __init__(self, bones: Sequence[PoseBone], located: PoseBone | None = None) -> None:
-        rows = {bone.name: row for row, bone in enumerate(bones[0].id_data.pose.bones)}
+        armature = bones[0].id_data
+        rows = {bone.name: row for row, bone in enumerate(armature.pose.bones)}
         self._modes = {bone.name: bone.rotation_mode for bone in bones}
+        self._strips, given = _strips(armature), given_by_strips(armature)
         by_property = sorted(bones, key=channel)
-        self._rotating = [_buffers(*key, list(group), rows) for key, group in groupby(by_property, key=channel)]
-        self._located = None if located is None else _buffers(_PLACE, 3, [located], rows)
+        self._rotating = [_buffers(*key, list(group), rows, given) for key, group in groupby(by_property, key=channel)]
+        self._located = None if located is None else _buffers(_PLACE, 3, [located], rows, given)
         self._properties = [*self._rotating, *([self._located] if self._located else [])]
 
     @property
     def bones(self) -> list[str]:
         """Names of the bones."""
         return list(self._modes)
+
+    @property
+    def has_strips(self) -> bool:
+        """Whether NLA strips give values to some of the channels whenever the frame changes."""
+        return any(each.by_strips for each in self._properties)
+
+    def suits(self, armature: Object) -> bool:
+        """Tell whether the armature still has the NLA strips that it had."""
+        return self._strips == _strips(armature)
+
+    def is_changed(self, values: Values, before: Values, new_frame: bool) -> bool:
+        """Tell whether values differ from those before by more than what strips have made of them at a `new_frame`."""
+        if values == before or len(values) != len(before):
+            return values != before
+        different, first = np.frombuffer(values, np.float32) != np.frombuffer(before, np.float32), 0
+        for each in self._properties if new_frame else ():
+            width = each.values.shape[1]
+            different[[first + row * width + index for row, index in each.by_strips]] = False
+            first += len(each.rows) * width
+        return bool(different.any())
 
     def read(self, armature: Object) -> Values:
         """Return the present values."""
@@ -152,7 +176,17 @@ class LiveChannels:
         armature.location = armature.location
 
 
-def _buffers(name: str, width: int, bones: Sequence[PoseBone], rows: Mapping[str, int]) -> _Property:
+def _strips(armature: Object) -> list[tuple[int, bool]]:
+    """Return the NLA strips of an armature, and whether they play, in a form that can be compared."""
+    animation = armature.animation_data
+    if animation is None or not animation.use_nla:
+        return []
+    return [(strip.as_pointer(), strip.mute) for strip in strips_of(animation, muted=False)]
+
+
+def _buffers(
+    name: str, width: int, bones: Sequence[PoseBone], rows: Mapping[str, int], by_strips: Collection[tuple[str, int]]
+) -> _Property:
     flat = np.empty(len(rows) * width, np.float32)
     own = {bone.name: rows[bone.name] for bone in bones}
     numbers, first = list(own.values()), min(own.values())
@@ -162,7 +196,8 @@ def _buffers(name: str, width: int, bones: Sequence[PoseBone], rows: Mapping[str
     paths = {bone.path_from_id(name): k for k, bone in enumerate(bones)}
     drivers = animation.drivers if animation else ()
     driven = [(paths[each.data_path], each.array_index) for each in drivers if each.data_path in paths]
-    return _Property(name, own, some, flat, flat.reshape(-1, width), driven)
+    striped = [(paths[path], index) for path, index in by_strips if path in paths]
+    return _Property(name, own, some, flat, flat.reshape(-1, width), driven, striped)
 
 
 class LiveState(ABC):
@@ -263,10 +298,15 @@ class LiveState(ABC):
         remember_written(armature.pose.bones[name] for name in self.channels.bones)
         return True
 
-    def remember(self, armature: Object, before: Surroundings, held: bool) -> bool:
+    def is_overwritten(self, armature: Object) -> bool:
+        """Tell whether NLA strips have replaced the pose, as they do when the frame changes."""
+        channels = self.channels
+        return channels is not None and channels.has_strips and channels.read(armature) != self.posed
+
+    def remember(self, armature: Object, before: Surroundings, held: bool, new_frame: bool = False) -> bool:
         """Remember the pose as it is before it is changed; `before` are the surroundings that led to it.
 
-        Returns whether somebody else has posed it.
+        Returns whether somebody else has posed it; strips, which do so at a `new_frame`, are nobody.
         """
         assert self.channels is not None
         present = self.channels.read(armature)
@@ -275,7 +315,7 @@ class LiveState(ABC):
             self.left[before] = present
             if len(self.left) > _REMEMBERED:
                 del self.left[next(iter(self.left))]
-        return present != self.posed
+        return self.channels.is_changed(present, self.posed, new_frame)
 
 
 def surroundings_of(now: Sample, depsgraph: Depsgraph) -> Surroundings:
@@ -293,9 +333,9 @@ def surroundings_of(now: Sample, depsgraph: Depsgraph) -> Surroundings:
 
 
 def is_animated(rig: Boned, moved: str = "") -> bool:
-    """Tell whether there are rotation keys, or such of the location of the bone that is `moved`, or NLA strips.
+    """Tell whether the active action has rotation keys, or such of the location of the bone that is `moved`.
 
-    What is animated is not overridden.
+    They are not overridden. What strips animate is: it is the animation that is solved on, as in a bake.
     """
     animation = rig.armature.animation_data
     if animation is None:
@@ -304,5 +344,4 @@ def is_animated(rig: Boned, moved: str = "") -> bool:
     paths = {bone.path_from_id(channel(bone)[0]) for bone in bones}
     if moved:
         paths.add(rig.armature.pose.bones[moved].path_from_id("location"))
-    keyed = any(curve.data_path in paths and not curve.mute for curve in curves_of(rig.armature))
-    return keyed or (animation.use_nla and any(track.strips and not track.mute for track in animation.nla_tracks))
+    return any(curve.data_path in paths and not curve.mute for curve in curves_of(rig.armature))

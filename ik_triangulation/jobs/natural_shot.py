@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import inf
 from time import perf_counter
 from typing import NamedTuple
 
@@ -16,18 +17,21 @@ from ..goals.from_goals import Refusal
 from ..kinematics import Locked, Pose
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch.algebra import signs_along
-from ..motion.limb_motion import LEAST_IN_CYCLE, limb_motion
+from ..motion.limb_motion import limb_motion
+from ..motion.shot import LEAST_IN_CYCLE
 from ..rig.armature import Bones
 from ..rig.by_hand.reference import reference_rotations
 from ..rig.by_hand.shown_limb import baked_keys_aside, controls_or_none, shown_rotations, shows_ik
 from ..rig.frames.keyed_motion import read_keyed
 from ..rig.frames.reader import FrameReader
-from ..rig.frames.samples import Sample, Samples
+from ..rig.frames.samples import Sample, Samples, others_follow_frame
 from ..rig.limb import Limb, saved_range
-from .frame_solver import NATURAL, SolvedFrame, at_frame, follow, solver_settings
-from .shot import ShotProblem, SolvedShot
+from .frame_solver import NATURAL, SolvedFrame, at_frame, follow
+from .problem import LimbProblem
+from .shot import SolvedShot
 
 _AROUND = 12  # frames on either side
+_READING = 2e-3  # [s] for which frames are evaluated at once
 _SAME = 1e-5  # difference of matrices that rounding explains
 _UNREAD = Refusal("F-curves alone do not give the motion of rig and target", chosen=True)
 _NOT_THERE = Refusal("the target rests, or is not where its keys have it", chosen=True)
@@ -38,7 +42,6 @@ def solve_frames(
     bones: Bones,
     samples: Sequence[Sample],
     scene: Scene,
-    begun: bool = False,
     shown: Numbers | None = None,
 ) -> Iterator[SolvedFrame]:
     """Solve one sample after the other, as follow() does, from the reference if the solver is the natural one.
@@ -46,7 +49,7 @@ def solve_frames(
     The reference is what is `shown` (bones, 4, F), if that is given.
     """
     begins = referred(limb, bones, samples, scene, shown)
-    for now, solved in zip(samples, follow(limb, bones, begins, begun), strict=True):
+    for now, solved in zip(samples, follow(limb, bones, begins), strict=True):
         yield solved._replace(now=now)
 
 
@@ -124,35 +127,17 @@ def solve_naturally(
     `part_from` is the number of the first frame if these are part of a longer path. The reference is what is `shown`
     (bones, 4, F), if that is given.
     """
-    problem = ShotProblem(limb, bones, samples)
-    if problem.refusal is not None:
-        return problem.refusal
-    fps = scene.render.fps / scene.render.fps_base / _spacing(samples.frames)
-    path = yield from limb_motion(
-        problem.tree,
-        problem.frames(),
-        problem.tasks,
-        reference_of_joints(problem, limb, scene, shown),
-        solver_settings(limb).form,
-        fps=fps,
-        smoothing=limb.smoothing,
-        part_from=part_from,
-        seed=limb.seed,
-        preferences=problem.preferences,
-    )
-    return SolvedShot(problem, path, {})
+    problem = LimbProblem(limb, bones, samples)
+    reference = reference_of_joints(problem, limb, scene, shown)
+    shot = problem.shot(scene, reference, part_from)
+    return shot if isinstance(shot, Refusal) else SolvedShot(problem, (yield from limb_motion(shot)), {})
 
 
-def reference_of_joints(problem: ShotProblem, limb: Limb, scene: Scene, shown: Numbers | None = None) -> Numbers:
+def reference_of_joints(problem: LimbProblem, limb: Limb, scene: Scene, shown: Numbers | None = None) -> Numbers:
     """Rotations of the joints (n, 4, F or 1) that somebody made by hand, or that are `shown` (bones, 4, F)."""
     rows = {name: row for row, name in enumerate(limb.bones)}
     of_bones = reference_rotations(limb, problem.samples.frames, scene) if shown is None else shown
     return of_bones[[rows[joint.name] for joint in problem.start.chain.joints]]
-
-
-def _spacing(frames: Sequence[float]) -> float:
-    """Mean distance of the frames."""
-    return max(1.0, (frames[-1] - frames[0]) / (len(frames) - 1)) if len(frames) > 1 else 1.0
 
 
 def solve_among_others(
@@ -259,14 +244,15 @@ class FramesAround:
         now: Sample | None = None,
     ) -> Work[_Part | Refusal]:
         """Read and solve a block; that of the present frame only if it is as it was read."""
-        ends = read_keyed(limb, scene, view_layer, [of.first, of.first + of.step * (of.count - 1)], simple=True)
+        seconds = inf if now else _READING
+        ends = yield from _read(limb, scene, view_layer, [of.first, of.first + of.step * (of.count - 1)], seconds)
         if ends is None:
             return _UNREAD
         inner = range(block * self._block, min((block + 1) * self._block, of.count))
         numbers = _window(inner, of.count, is_closed=of.count >= LEAST_IN_CYCLE and _ends_alike(ends))
         frames = [of.first + of.step * each for each in numbers]
         yield
-        samples = read_keyed(limb, scene, view_layer, frames, simple=True)
+        samples = yield from _read(limb, scene, view_layer, frames, seconds)
         if samples is None:
             return _UNREAD
         if not is_moving(samples) or (now is not None and not is_at(samples, numbers.index(of.number), now)):
@@ -274,6 +260,20 @@ class FramesAround:
         yield
         shot = yield from solve_naturally(limb, bones, samples, scene, part_from=numbers[0])
         return shot if isinstance(shot, Refusal) else _Part(numbers, samples, shot)
+
+
+def _read(
+    limb: Limb, scene: Scene, view_layer: ViewLayer, frames: Sequence[float], seconds: float
+) -> Work[Samples | None]:
+    """Read a limb by F-curves, or as Blender evaluates it in a temporary scene; None if only the user's shows it.
+
+    At most about `seconds` are spent at once.
+    """
+    keyed = read_keyed(limb, scene, view_layer, frames, simple=True)
+    if keyed is not None or others_follow_frame():
+        return keyed
+    reader = FrameReader(limb, scene, view_layer, frames)
+    return None if reader.stepped else (yield from reader.read(seconds))
 
 
 def _range_of(limb: Limb, now: Sample, scene: Scene) -> _Range | Refusal:

@@ -1,45 +1,214 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A body to solve over a shot: the body that a limb is solved with, its joints, its animation by hand, its tasks."""
+"""Limbs and bodies as sampled, posed as shots: their joints, their animation by hand, their tasks, their settings.
+
+Every shot that a job solves is made here, whether for a bake, a pose, a reach, a pull or Live.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from bpy.types import Object, Scene
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from ..cooperative import Work
 from ..errors import ChainError
-from ..goals.from_goals import MARGIN, balance_of, body_tasks, hold_tasks
+from ..goals import Goal
+from ..goals.from_goals import (
+    BATCHED,
+    MARGIN,
+    RADIAN,
+    Refusal,
+    balance_of,
+    body_tasks,
+    hold_tasks,
+    point_task,
+    preferences_of,
+    tasks_of,
+)
+from ..goals.heels import Heel, HeelTask
+from ..goals.orientation import OrientTask
 from ..goals.support import BalanceTask
 from ..goals.task import Task
 from ..kinematics import Body
 from ..kinematics.arrays import Columns, Numbers
-from ..kinematics.batch import Geometry, States
-from ..motion.body_path import BodyPath
-from ..motion.faded_path import faded_path, standing
+from ..kinematics.batch import Geometry, States, Tree
+from ..kinematics.batch.algebra import cross, lengths, normalized, product, quaternions
+from ..kinematics.body_anatomy import Part
+from ..motion.faded_path import standing
+from ..motion.method import Natural
+from ..motion.reduction import parts_between
+from ..motion.shot import Shot, SolvedPath
+from ..rig.armature import Bones
 from ..rig.body import BodyRest, RigBody
 from ..rig.frames.body_frames import Animation, with_places
-from ..rig.frames.body_samples import BodySamples
+from ..rig.frames.body_samples import BodySamples, read_between
+from ..rig.frames.samples import Samples
+from ..rig.limb import Limb
 from ..rig.stored_body import stored_body
+from ..rig.targets.goal import GoalReader
 from ..rig.timeline import Clock
 from ..solvers.body.floor import Floor, floor_of
 from ..solvers.natural.posture import USUAL_FPS
-from .contacts import Contacts, compliance_with_contacts, lifted, with_contacts
+from .contacts import Contacts, compliance_with_contacts, lifted, read_contacts, with_contacts
+from .frame_solver import at_frame, solver_settings
+
+
+def fps_of(scene: Scene, frames: Sequence[float]) -> float:
+    """Return how many of these frames there are in a second, at most all of the scene."""
+    fps = scene.render.fps / scene.render.fps_base
+    return float(fps / max(1.0, (frames[-1] - frames[0]) / (len(frames) - 1)) if len(frames) > 1 else fps)
+
+
+class LimbProblem:
+    """A limb to solve at all frames, if its joints are the same in all of them: its chain and its goals as arrays."""
+
+    def __init__(self, limb: Limb, bones: Bones, samples: Samples) -> None:
+        self.limb, self.bones, self.samples = limb, bones, samples
+        self.start = at_frame(samples.first, bones)
+        self._reader, self._goals = GoalReader(), dict[int, Goal]()
+        self.bases = self._read_bases()
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """Why the frames cannot be solved together; None if one rigid chain and goals on arrays serve all of them."""
+        if not self.start.chain.plain:
+            return Refusal(
+                "the bones of the limb, or those above it, are scaled unevenly, mirrored, or do not inherit rotation"
+            )
+        if self.bases is None:
+            return Refusal("bones between the solved ones move, or scales or limits change, from frame to frame")
+        return next((each for each in (self._posed, self._preferred) if isinstance(each, Refusal)), None)
+
+    def _read_bases(self) -> Numbers | None:
+        """Frames of the root's parent (4, 4, F or 1) without their scale; None if the chain differs between frames."""
+        if not self.start.chain.plain:
+            return None
+        if self.samples.steady:
+            bases = np.array(self.samples.bases, float)
+            bases[:3, :3] /= lengths(bases[:3, 1])
+            return bases
+        poses = [at_frame(now, self.bones) for now in self.samples]
+        if any(pose.chain is not self.start.chain for pose in poses):
+            return None
+        return np.ascontiguousarray(np.moveaxis(np.array([pose.base for pose in poses], float), 0, -1))
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The chain as a tree."""
+        return Tree.of(self.start.chain)
+
+    @property
+    def tasks(self) -> list[Task]:
+        """The goals of all frames, if nothing is refused."""
+        assert not isinstance(self._posed, Refusal), self._posed.reason
+        return self._posed
+
+    @cached_property
+    def _posed(self) -> list[Task] | Refusal:
+        """The goals of all frames as tasks."""
+        read = self._reader.goals(self.samples)
+        if read is not None:
+            tasks: list[Task] = [point_task(read.places, read.tolerance)]
+            if read.rotations is not None:
+                length = RADIAN * self.start.chain.reach * read.weight
+                tolerance = np.array([read.angle_tolerance])
+                tasks.append(OrientTask(length=length, tolerance=tolerance, rotation=read.rotations))
+            return tasks
+        soft = [tuple(each for each in goal.soft if isinstance(each, BATCHED)) for goal in self._all_goals]
+        goals = [goal._replace(soft=each) for goal, each in zip(self._all_goals, soft, strict=True)]
+        tasks = tasks_of(goals, self.start.chain.reach)
+        return tasks or Refusal("its goals ask for nothing")
+
+    @property
+    def preferences(self) -> list[Task]:
+        """Comfort and obstacles at all frames, if nothing is refused."""
+        assert not isinstance(self._preferred, Refusal), self._preferred.reason
+        return self._preferred
+
+    @cached_property
+    def _preferred(self) -> list[Task] | Refusal:
+        """Comfort and obstacles as tasks."""
+        if self.samples.steady and self._reader.goals(self.samples) is not None:
+            return []
+        return preferences_of(self._all_goals, self.tree, self.start.chain.reach)
+
+    @cached_property
+    def _all_goals(self) -> list[Goal]:
+        return [self.goal_at(k) for k in range(len(self.samples))]
+
+    def goal_at(self, k: int) -> Goal:
+        """Return the goal of a frame."""
+        if k not in self._goals:
+            self._goals[k] = self._reader.at(self.samples[k], self.start)
+        return self._goals[k]
+
+    def base_at(self, k: int) -> Matrix:
+        """Return the frame of the root's parent at a frame (4x4, armature space)."""
+        bases = self.bases
+        return Matrix(bases[:, :, k if bases.shape[2] > 1 else 0].tolist())
+
+    def shot(self, scene: Scene, reference: Numbers | None = None, part_from: int | None = None) -> Shot | Refusal:
+        """Return the shot, near the `reference` (n, 4, F or 1) of the joints, by default the first pose.
+
+        `part_from` is the number of the first frame if these are part of a longer path. A refusal where the frames
+        have to be solved one after the other.
+        """
+        refusal = self.refusal
+        if refusal is not None:
+            return refusal
+        frames = self.frames()
+        if reference is not None:
+            every = np.broadcast_to(reference, (*reference.shape[:2], len(frames)))
+            frames = self.tree.posed(every, frames)
+        return Shot(
+            tree=self.tree,
+            reference=frames,
+            tasks=self.tasks,
+            preferences=self.preferences,
+            form=solver_settings(self.limb).form,
+            fps=fps_of(scene, self.samples.frames),
+            smoothing=self.limb.smoothing,
+            seed=self.limb.seed,
+            part_from=part_from,
+        )
+
+    def frames(self) -> States:
+        """Return states of all frames, the joints as at the first one."""
+        count, bases = len(self.samples), self.bases
+        one = self.tree.states([self.start])
+        every = one.take(np.zeros(count, np.intp))
+        return States(every.angles, every.balls, one.held, bases[:3, :3], bases[:3, 3])
 
 
 class HeldPlaces(NamedTuple):
     """The frames at which a body is measured, with the frames (n, 3, 4, S) of its bones as held at each.
 
-    `influence` (S) is that of each tip, by its name; the hips hang in `bases` (4, 4, S).
+    `influence` (S) is that of each tip, by its name; the hips hang in `bases` (4, 4, S). Feet that may lift their
+    `heels`, by name, do so as far as their shins lean.
     """
 
     frames: Sequence[float]
     bones: Numbers
     influence: Mapping[str, Numbers]
     bases: Numbers
+    heels: Mapping[str, Heel]
+
+    def foot(self, number: int, name: str, shown: Numbers, length: float) -> Numbers:
+        """Return the frames (3, 4, S) at which the bone of a held tip of this length is held, its tail in place.
+
+        `number` is the bone's, and `shown` (n, 3, 4, S) are all bones as they are.
+        """
+        frame = self.bones[number]
+        if name not in self.heels:
+            return frame
+        turned = np.empty((*frame.shape[:2], shown.shape[-1]))
+        turned[:, :3] = self.heels[name].turned(frame[:, :3], shown[:, :, 3])
+        turned[:, 3] = frame[:, 3] + length * (frame[:, 1] - turned[:, 1])
+        return turned
 
 
 class Planned(NamedTuple):
@@ -64,7 +233,7 @@ class BodyProblem:
         animated: Animation | None = None,
     ) -> None:
         """Take a body as sampled; tips are held by the animation in the samples, or by another that is `animated`."""
-        self.rig, self.samples, self.rest = rig, samples, BodyRest(rig)
+        self.rig, self.samples, self.rest, self._contacts = rig, samples, BodyRest(rig), contacts
         up = np.linalg.inv(samples.worlds[:3, :3, 0]) @ np.array((0.0, 0.0, 1.0))
         self.body: Body = self.rest.body(samples.channels, Vector(up))
         tree = self.body.tree
@@ -82,10 +251,11 @@ class BodyProblem:
             if contacts.ground and rig.hips_motion != "FIXED":
                 self.reference = lifted(self.reference, contacts.ground, samples)
         self._stands = not rig.planted
+        self.turned_toes = set[str]()  # those that are turned back in the rotations that were read last
+        self.heels = self._heels()
         self._influence = {self.body.number_of[tip]: share for tip, share in samples.influence.items()}
-        angle = min((limb.angle_tolerance for limb in rig.limbs), default=0.0)
-        self.tasks: list[Task] = hold_tasks(self.body, rig.held, self.held_frames)
-        self.tasks += body_tasks(self.body, samples.goals, angle)
+        self.tasks: list[Task] = self.held_tasks(rig.held)
+        self.tasks += body_tasks(self.body, samples.goals)
         self._bound()
 
     def _bound(self) -> None:
@@ -96,22 +266,77 @@ class BodyProblem:
         if self.rig.floor:
             self.floor = floor_of(self.body, self.rig.held, self.held_frames, begin, self.samples.influence)
 
-    def path(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Work[BodyPath]:
-        """Solve all frames together, at the frame rate of the scene; `tasks` are by default those of the problem."""
-        fps, frames = scene.render.fps / scene.render.fps_base, self.samples.frames
-        if len(frames) > 1:
-            fps /= max(1.0, (frames[-1] - frames[0]) / (len(frames) - 1))
-        yield from self.stand(fps)
+    def held_tasks(self, names: Sequence[str]) -> list[Task]:
+        """Return the tasks of held tips, of which planted feet may lift their heels."""
+        heels = {self.body.number_of[name]: heel for name, heel in self.heels.items()}
+        return [
+            HeelTask(task=task, heel=heels[task.tip]) if isinstance(task, OrientTask) and task.tip in heels else task
+            for task in hold_tasks(self.body, names, self.held_frames)
+        ]
+
+    def _heels(self) -> dict[str, Heel]:
+        """Return the feet that may lift their heels, by the names of their tips."""
+        if not self.rig.heels or not self.rig.planted:
+            return {}
+        anatomy, rest = self.body.tree.anatomy, self.body.rest_pose().frames
+        found = {}
+        for name in self.rig.planted:
+            tip = self.body.tip(name)
+            leg = next((limb for limb in anatomy.limbs if limb.end == tip.joint), None)
+            if leg is None or anatomy.parts[leg.upper] != Part.THIGH:
+                continue
+            shin = rest[tip.joint, :, :3].T @ (rest[leg.middle, :, 3] - rest[leg.end, :, 3])
+            foot = self.held_frames[tip.joint][:, :3]
+            upright, ahead = (normalized(np.einsum("ijf,j->if", foot, each)) for each in (shin, np.array(tip.place)))
+            found[name] = Heel(leg.middle, leg.end, normalized(cross(upright, ahead)), upright)
+        return found
+
+    def rotations(self, states: States) -> Numbers:
+        """Return the rotations (n, 4, F) of all joints in solved states, with toes that stay while heels lift."""
+        tree, rotations = self.body.tree, self.body.tree.rotations(states)
+        lifting = {toe: name for name, toe in self.rig.toes.items() if name in self.heels}
+        self.turned_toes = set()
+        if not lifting:
+            return rotations
+        rotations, geometry = rotations.copy(), Geometry(tree, states)
+        for number, joint in enumerate(self.body.joints):
+            name = lifting.get(joint.name)
+            if name is None or not self.heels[name].lift(geometry.heads)[0].any():
+                continue
+            foot = self.body.tip(name).joint
+            flat, now = self.held_frames[foot][:, :3], geometry.frames[foot][:, :3]
+            rest = np.array(joint.rest.to_matrix(), float)
+            back = np.einsum("ai,jif,jkf,kb->abf", rest.T, now, np.broadcast_to(flat, now.shape), rest)
+            rotations[number] = normalized(product(quaternions(back), rotations[number]))
+            self.turned_toes.add(joint.name)
+        return rotations
+
+    def shot(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Shot:
+        """Return the shot of all frames; `tasks` are by default those of the problem."""
         tree, tasks = self.body.tree, tasks or self.tasks
-        more: dict[str, Any] = {"floor": self.floor, "smoothing": smoothing, "fps": fps}
-        more["compliance"] = compliance_with_contacts(self.rig, tree, tasks)
-        return (yield from faded_path(tree, self.reference, tasks, self._influence, self.steady, **more))
+        return Shot(
+            tree=tree,
+            reference=self.reference,
+            tasks=tasks,
+            influence=self._influence,
+            steady=self.steady,
+            floor=self.floor,
+            compliance=compliance_with_contacts(self.rig, tree, tasks),
+            fps=fps_of(scene, self.samples.frames),
+            smoothing=smoothing,
+            seed=self.rig.limbs[0].seed if self.rig.limbs else 0,
+        )
+
+    def path(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Work[SolvedPath]:
+        """Solve all frames together, with the limbs of planted tips bent in the reference as stand() does."""
+        yield from self.stand(fps_of(scene, self.samples.frames))
+        return (yield from Natural().solve(self.shot(scene, smoothing, tasks)))
 
     def stand(self, fps: float = USUAL_FPS) -> Work[None]:
         """Bend the limbs of planted tips in the reference to where these stay: so the hips keep their animation."""
         if self._stands:
             return
-        planted = hold_tasks(self.body, self.rig.planted, self.held_frames)
+        planted = self.held_tasks(self.rig.planted)
         self.reference = yield from standing(self.body, self.reference, planted, self._influence, fps)
         self._stands = True
         self._bound()
@@ -119,7 +344,20 @@ class BodyProblem:
     @property
     def held_places(self) -> HeldPlaces:
         """The places at which its tips are held, at all of its frames."""
-        return HeldPlaces(self.samples.frames, self.held_frames, self.samples.influence, self.samples.bases)
+        samples = self.samples
+        return HeldPlaces(samples.frames, self.held_frames, samples.influence, samples.bases, self.heels)
+
+    def between(self, scene: Scene, without: tuple[float, float] | None = None) -> Work[BodyProblem]:
+        """Return the body at its frames, at half frames and so far as needed between: as key reduction measures it.
+
+        Keys between two times may be left out, those `without` which its held tips are held.
+        """
+        frames, clock = np.array(self.samples.frames, float), Clock(scene, self.rig.armature)
+        parts = parts_between(np.array([clock.time(frame) for frame in self.samples.frames]))
+        inner = frames[:-1, None] + np.diff(frames)[:, None] * np.arange(parts) / parts
+        every = [*inner.ravel().tolist(), frames[-1]]
+        samples = yield from read_between(self.rig, self.samples, every, scene, without)
+        return BodyProblem(self.rig, samples, self._contacts)
 
     def planned(self, states: States, times: Sequence[float], clock: Clock) -> Planned:
         """Return the frames of all bones in solved states, at the frames that are keyed at these times."""
@@ -162,6 +400,14 @@ class BodyProblem:
         if not self.rig.balance:
             return None
         return balance_of(self.body, self.rig.held, self.held_frames, margin, self.samples.influence)
+
+
+def read_problem(
+    rig: RigBody, samples: BodySamples, scene: Scene, animated: Animation | None = None
+) -> Work[BodyProblem]:
+    """Return the problem of a body as sampled, in the contacts and on the ground that the scene has for it."""
+    contacts = yield from read_contacts(rig, scene, samples.frames)
+    return BodyProblem(rig, samples, contacts, animated)
 
 
 def body_of(armature: Object, tip: str) -> RigBody | None:

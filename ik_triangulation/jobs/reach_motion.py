@@ -21,11 +21,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from bpy.types import Scene
 from mathutils import Vector
 
 from ..cooperative import Work, finished
 from ..goals import Goal, Point
-from ..goals.from_goals import body_tasks, hold_tasks, point_task
+from ..goals.from_goals import body_tasks, point_task
 from ..goals.task import Level, Task
 from ..kinematics import Locked, Pose
 from ..kinematics.arrays import Numbers
@@ -45,7 +46,7 @@ from ..solvers.body.floor import kept_above
 from ..solvers.body.priorities import exactly
 from ..solvers.natural.posture import Posture
 from .frame_solver import NATURAL, SolvedFrame, at_frame, shown_pose, solver_settings, turned_like
-from .problem import BodyProblem
+from .problem import BodyProblem, fps_of
 
 STRAIGHT = "GAUSS_NEWTON"  # rotates the joints least from frame to frame; others fold a chain anew each time
 ON_THE_LINE = 0.01  # of the tolerance: closer than at a target, or the slow frames at both ends would jitter
@@ -266,8 +267,8 @@ class BodyVisit(NamedTuple):
 class BodyReachMotion:
     """Motion of a body from the pose that its samples show at the first frame through `visits`, and back."""
 
-    def __init__(self, problem: BodyProblem, visits: Sequence[BodyVisit], style: ReachStyle, fps: float) -> None:
-        self._problem, self._visits, self._style, self._fps = problem, visits, style, fps
+    def __init__(self, problem: BodyProblem, visits: Sequence[BodyVisit], style: ReachStyle, scene: Scene) -> None:
+        self._problem, self._visits, self._style, self._scene = problem, visits, style, scene
         samples, count = problem.samples, len(problem.samples.frames)
         rotations = np.array([each.rotation[:] for each in samples.channels], float)[:, :, None]
         place = np.array(samples.channels[0].location[:], float)[:, None]
@@ -279,10 +280,9 @@ class BodyReachMotion:
         self._tree = problem.body.tree
         self._on_still_hips = replace(problem.body, hips_motion="FIXED").tree
         begun = BodyProblem(problem.rig, shown)
-        finished(begun.stand(fps))
+        finished(begun.stand(fps_of(scene, samples.frames)))
         self._begun = begun.reference  # the first pose, as the armature moves
-        self._held = hold_tasks(problem.body, problem.rig.held, problem.held_frames)
-        self._angle = min(limb.angle_tolerance for limb in problem.rig.limbs)
+        self._held = problem.held_tasks(problem.rig.held)
         self.warnings: list[str] = []
 
     def solved(self, return_frames: int) -> Work[States]:
@@ -305,12 +305,12 @@ class BodyReachMotion:
 
     def _staying(self, visit: BodyVisit, at: int, frames: range) -> Work[States]:
         """Poses of all frames, of which those of `frames` are as if the body were at a visit already."""
-        tree, begun, steady = self._tree, self._begun, self._problem.steady
-        tasks = [*self._held, *body_tasks(self._problem.body, visit.goals, self._angle)]
+        tree, begun = self._tree, self._begun
+        tasks = [*self._held, *body_tasks(self._problem.body, visit.goals)]
         floor = self._problem.floor
         tasks = floor.raised(tasks) if floor else tasks
-        here, more = [task.take([at]) for task in tasks], {"floor": floor and floor.take([at]), "fps": self._fps}
-        found = yield from body_path(tree, begun.take([at]), here, steady.take([at]) if steady else None, **more)
+        shot = replace(self._problem.shot(self._scene, tasks=tasks), reference=begun).take(np.array([at]))
+        found = yield from body_path(shot)
         offsets = Posture(tree, begun.take([at])).offsets(found.states)
         states = Posture(tree, begun).states(np.repeat(offsets, len(begun), 1)).copy()
         states.put([at], found.states)
@@ -318,7 +318,7 @@ class BodyReachMotion:
         if len(some):
             own = states.take(some)
             # A tip that misses at the visit would drag the others along: it stays as the visit's pose has it.
-            late = {task.tip for task in here if not System(tree, found.states, [task]).met.all()}
+            late = {task.tip for task in shot.tasks if not System(tree, found.states, [task]).met.all()}
             every = [task.take(some) for task in tasks if task.level == Level.HOLD or task.tip not in late]
             every = kept_above(floor and floor.take(some), every, Geometry(tree, own))
             exactly(tree, own, precisely(tree, every))

@@ -14,15 +14,17 @@ from mathutils import Matrix, Vector
 from ..errors import ChainError
 from ..kinematics import Locked
 from ..kinematics.rotation import orientation, rotation_angle
-from ..presets import Preset, apply_preset, find_preset, read_preset
+from ..presets import find_preset
+from ..presets.file import Preset, read_preset
+from ..presets.limb import apply_preset
 from ..rig.anatomy.limbs import ARM, LEG, NECK, SPINE, Anatomy, BodyLimb
 from ..rig.anatomy.names import is_eye, turned_eye
 from ..rig.armature import bones_in_line, find_bone
 from ..rig.body import hindrance
 from ..rig.controls import Controls
 from ..rig.freedom import can_turn, is_unlimited, store
-from ..rig.map_objects import home
 from ..rig.stance import look_of, stance_of
+from ..rig.targets.made import keep_target
 from ..rig.targets.untouched import let_wait, put_at_tip, remember_made, remember_rotation
 from ..rig.units import scale_of
 from ..settings import check_registered
@@ -91,21 +93,8 @@ def add_limbs(armature: Object, bones: Sequence[str], target: Object | None = No
     return list(new)
 
 
-@all_or_nothing
-def remove_limb(armature: Object, tip: str) -> None:
-    """Clear the target of the limb that ends in `tip`, let go of it and reset its length; its other settings stay.
-
-    Raises ChainError for no such bone.
-    """
-    check_registered()
-    stored = armature.pose.bones[find_bone(armature, tip).name].ik_triangulation
-    for name in ("target", "hold", "chain_count", "body_part"):
-        stored.property_unset(name)
-    armature.update_tag()  # of a value that is unset Blender tells nobody
-
-
 def new_target(armature: Object, tip: str, turns: bool = False) -> Object:
-    """Create an empty at the tail of the bone `tip` as it is shown, with its rotation, in the armature's collection.
+    """Create an empty at the tail of the bone `tip` as it is shown, with its rotation, in the collection of targets.
 
     With `turns` it is displayed as arrows, so that the tip turns with it. Raises ChainError for no such bone.
     """
@@ -116,7 +105,7 @@ def new_target(armature: Object, tip: str, turns: bool = False) -> Object:
     empty.empty_display_size = _SIZE * bone.length * scale_of(armature)
     empty.matrix_world = place.normalized()
     empty.show_in_front = True  # it is inside the character
-    home(armature, bpy.context.scene, bpy.context.view_layer).objects.link(empty)
+    keep_target(armature, empty, bpy.context.scene, bpy.context.view_layer)
     return empty
 
 
@@ -138,12 +127,6 @@ def _looked_at(armature: Object) -> Object | None:
     """Return what a head or an eye of the armature looks at already; None if none does."""
     limbs = (bone.ik_triangulation for bone in armature.pose.bones)
     return next((limb.target for limb in limbs if limb.orientation == "LOOK" and limb.target is not None), None)
-
-
-def tip_turns(armature: Object, tip: str) -> bool:
-    """Tell whether the limb that ends in `tip` ends in a hand, foot, chest or head, which turns with a new target."""
-    limb = _limb_at(armature, tip)
-    return limb is not None and limb.turns
 
 
 def give_new_target(armature: Object, tip: str) -> Object:

@@ -9,31 +9,30 @@ from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
-from mathutils import Matrix, Quaternion
+from bpy.types import Scene
+from mathutils import Quaternion
 
 from ..cooperative import Work
 from ..goals import Goal
-from ..goals.from_goals import BATCHED, RADIAN, Refusal, point_task, preferences_of, tasks_of
+from ..goals.from_goals import Refusal
 from ..goals.orientation import AlongTask, LookTask, OrientTask
-from ..goals.task import PlaceTask, Task
-from ..kinematics import Freedom, Locked, Pose
+from ..goals.task import PlaceTask
+from ..kinematics import Freedom, Joint, Locked, Pose
 from ..kinematics.arrays import Array, Numbers, blocks
-from ..kinematics.batch import Geometry, States, Tree
+from ..kinematics.batch import Geometry
 from ..kinematics.batch.algebra import at, lengths, rotate
 from ..kinematics.batch.limit_arrays import Freedoms
 from ..motion.frames import BatchKinematics
 from ..motion.jumps import Jump, abrupt, beyond_speed_of, leaps_of, reason, turned, turns_of, ways_of
-from ..motion.knots import KnotMethod
-from ..motion.own_path import own_path
+from ..motion.method import Published
 from ..motion.path_measures import PathMeasures
-from ..motion.repair import relaxed, track_without_jumps
-from ..motion.tracking import Shot, Tracked
+from ..motion.tracking import Tracked
 from ..rig.armature import SQUARE, Bones
 from ..rig.frames.samples import Samples
 from ..rig.limb import Limb
-from ..rig.targets.goal import GoalReader
 from ..solvers import Solution
 from .frame_solver import SolvedFrame, at_frame, chains_of, follow, same_joints, shown_pose, solver_settings, stays
+from .problem import LimbProblem
 
 _UNIFORM = SQUARE  # relative difference of scales that is rounding
 _SHORTEST = 3  # frames that make a shot
@@ -45,7 +44,7 @@ KeepLast = Callable[[Goal], "SolvedFrame | None"]
 class SolvedShot(Sequence[SolvedFrame]):
     """Solved frames of one chain. The first frame, and the last one if it was kept, are those given."""
 
-    def __init__(self, problem: ShotProblem, path: Tracked, fixed: dict[int, SolvedFrame]) -> None:
+    def __init__(self, problem: LimbProblem, path: Tracked, fixed: dict[int, SolvedFrame]) -> None:
         self.problem, self._path, self._fixed = problem, path, fixed
         self.samples, self.chain = problem.samples, problem.start.chain
         self._near: tuple[int, Numbers] = 0, np.empty((0, 4, 0))  # rotations of the frames from one on
@@ -153,102 +152,6 @@ class _Rotations(Sequence[list[Quaternion]]):
         return self._shot._rotations_at(k)
 
 
-class ShotProblem:
-    """The frames of a limb whose joints are the same in all of them, as the batch engine takes them."""
-
-    def __init__(self, limb: Limb, bones: Bones, samples: Samples) -> None:
-        self.limb, self.bones, self.samples = limb, bones, samples
-        self.start = at_frame(samples.first, bones)
-        self._reader, self._goals = GoalReader(), dict[int, Goal]()
-        self.bases = self._read_bases()
-
-    @property
-    def refusal(self) -> Refusal | None:
-        """Why the frames cannot be solved together; None if one rigid chain and goals on arrays serve all of them."""
-        if not self.start.chain.plain:
-            return Refusal(
-                "the bones of the limb, or those above it, are scaled unevenly, mirrored, or do not inherit rotation"
-            )
-        if self.bases is None:
-            return Refusal("bones between the solved ones move, or scales or limits change, from frame to frame")
-        return next((each for each in (self._posed, self._preferred) if isinstance(each, Refusal)), None)
-
-    def _read_bases(self) -> Numbers | None:
-        """Frames of the root's parent (4, 4, F or 1) without their scale; None if the chain differs between frames."""
-        if not self.start.chain.plain:
-            return None
-        if self.samples.steady:
-            bases = np.array(self.samples.bases, float)
-            bases[:3, :3] /= lengths(bases[:3, 1])
-            return bases
-        poses = [at_frame(now, self.bones) for now in self.samples]
-        if any(pose.chain is not self.start.chain for pose in poses):
-            return None
-        return np.ascontiguousarray(np.moveaxis(np.array([pose.base for pose in poses], float), 0, -1))
-
-    @cached_property
-    def tree(self) -> Tree:
-        """The chain as a tree."""
-        return Tree.of(self.start.chain)
-
-    @property
-    def tasks(self) -> list[Task]:
-        """The goals of all frames, if nothing is refused."""
-        assert not isinstance(self._posed, Refusal), self._posed.reason
-        return self._posed
-
-    @cached_property
-    def _posed(self) -> list[Task] | Refusal:
-        """The goals of all frames as tasks."""
-        read = self._reader.goals(self.samples)
-        if read is not None:
-            tasks: list[Task] = [point_task(read.places, read.tolerance)]
-            if read.rotations is not None:
-                length = RADIAN * self.start.chain.reach * read.weight
-                tolerance = np.array([read.angle_tolerance])
-                tasks.append(OrientTask(length=length, tolerance=tolerance, rotation=read.rotations))
-            return tasks
-        soft = [tuple(each for each in goal.soft if isinstance(each, BATCHED)) for goal in self._all_goals]
-        goals = [goal._replace(soft=each) for goal, each in zip(self._all_goals, soft, strict=True)]
-        tasks = tasks_of(goals, self.start.chain.reach)
-        return tasks or Refusal("its goals ask for nothing")
-
-    @property
-    def preferences(self) -> list[Task]:
-        """Comfort and obstacles at all frames, if nothing is refused."""
-        assert not isinstance(self._preferred, Refusal), self._preferred.reason
-        return self._preferred
-
-    @cached_property
-    def _preferred(self) -> list[Task] | Refusal:
-        """Comfort and obstacles as tasks."""
-        if self.samples.steady and self._reader.goals(self.samples) is not None:
-            return []
-        return preferences_of(self._all_goals, self.tree, self.start.chain.reach)
-
-    @cached_property
-    def _all_goals(self) -> list[Goal]:
-        return [self.goal_at(k) for k in range(len(self.samples))]
-
-    def goal_at(self, k: int) -> Goal:
-        """Return the goal of a frame."""
-        if k not in self._goals:
-            self._goals[k] = self._reader.at(self.samples[k], self.start)
-        return self._goals[k]
-
-    def base_at(self, k: int) -> Matrix:
-        """Return the frame of the root's parent at a frame (4x4, armature space)."""
-        bases = self.bases
-        return Matrix(bases[:, :, k if bases.shape[2] > 1 else 0].tolist())
-
-    def frames(self) -> States:
-        """Return states of all frames, the joints as at the first one."""
-        count, bases = len(self.samples), self.bases
-        one = self.tree.states([self.start])
-        every = one.take(np.zeros(count, np.intp))
-        return States(every.angles, every.balls, one.held, bases[:3, :3], bases[:3, 3])
-
-
 def frame_by_frame(refusal: Refusal) -> list[str]:
     """Return a warning that frames had to be solved one after the other, and why; none if settings say so."""
     if refusal.chosen:
@@ -269,7 +172,9 @@ def _chosen(limb: Limb, samples: Samples) -> Refusal | None:
     return None
 
 
-def solve_together(limb: Limb, bones: Bones, samples: Samples, keep_last: KeepLast) -> Work[SolvedShot | Refusal]:
+def solve_together(
+    limb: Limb, bones: Bones, samples: Samples, scene: Scene, keep_last: KeepLast
+) -> Work[SolvedShot | Refusal]:
     """Solve all frames of a limb as one; returns a refusal where they have to be solved one after the other.
 
     `keep_last` returns the last frame, given its goal, if it is to stay as it is animated. Raises as follow() does.
@@ -277,31 +182,23 @@ def solve_together(limb: Limb, bones: Bones, samples: Samples, keep_last: KeepLa
     refusal = _chosen(limb, samples)
     if refusal is not None:
         return refusal
-    problem = ShotProblem(limb, bones, samples)
-    if problem.refusal is not None:
-        return problem.refusal
-    if problem.preferences:
-        return Refusal("the published methods weigh comfort and obstacles frame by frame")
-    tree, end = problem.tree, len(samples) - 1
+    problem = LimbProblem(limb, bones, samples)
+    shot = problem.shot(scene)
+    if isinstance(shot, Refusal):
+        return shot
+    end = len(samples) - 1
     (first,) = follow(limb, bones, [samples.first])
     last = keep_last(problem.goal_at(end))
-    fixed = {0: first, **({end: last} if last else {})}
-    settings = solver_settings(limb)
-    frames, tasks = problem.frames(), problem.tasks
-    ways = ways_of(tree, frames, tasks)
-    ends = [tree.states([each.solution.pose]) for each in fixed.values()]
-    held = stays(bones, first)
-    shot = Shot(tree, frames, tasks, ends[0], ends[1] if last else None, ways, leaps_of(ways), held)
-    method = KnotMethod(tree, tasks, first.solution.pose, problem.base_at, problem.goal_at, settings)
-    places_alone = len(tasks) == 1 and isinstance(tasks[0], PlaceTask)
-    tracked = yield from (own_path if places_alone else track_without_jumps)(shot, method, limb.seed)
-    begun = tracked.states.take([0])
-    if not held and (tree.rotations(begun) != tree.rotations(ends[0])).any():
-        shot = shot._replace(first=begun)
+    fixed, held = {0: first, **({end: last} if last else {})}, stays(bones, first)
+    poses = first.solution.pose, last and last.solution.pose
+    method = Published(solver_settings(limb), *poses, held, problem.base_at, problem.goal_at)
+    path = yield from method.solve(shot)
+    if isinstance(path, Refusal):
+        return path
+    begun = (problem.tree.rotations(each) for each in (path.states.take([0]), problem.tree.states([poses[0]])))
+    if not held and np.ptp([*begun], axis=0).any():
         del fixed[0]
-    if limb.smoothing:
-        tracked = yield from relaxed(shot, tracked, limb.smoothing, method, limb.seed)
-    return SolvedShot(problem, tracked, fixed)
+    return SolvedShot(problem, path, fixed)
 
 
 class JointRotations(Protocol):
@@ -380,24 +277,33 @@ class SolvedArrays:
         return numbers.reshape(len(self._solved), -1, 4)
 
 
-class ShotArrays:
+class JointArrays:
+    """The same of joints with rotations (n, 4, F) at all frames, of which those that are `turning` are written."""
+
+    def __init__(self, joints: Sequence[Joint], rotations: Numbers, turning: Sequence[str]) -> None:
+        self._rotations, self._rows = rotations, {joint.name: row for row, joint in enumerate(joints)}
+        self._joints, self.joints = joints, turning
+
+    def rotations(self, joint: str) -> Numbers:
+        """Return the unit quaternions (F x 4) of a joint."""
+        return np.ascontiguousarray(self._rotations[self._rows[joint]].T)
+
+    def freedoms(self, joint: str) -> Freedoms:
+        """Return the freedom of a joint."""
+        return self._joints[self._rows[joint]].freedom
+
+
+class ShotArrays(JointArrays):
     """The same of a shot, whose frames are never made for it."""
 
     alike = True
 
     def __init__(self, shot: SolvedShot) -> None:
-        self._shot, joints = shot, shot.chain.joints
-        self.frames = list(shot.samples.frames)
-        self._places = {joint.name: i for i, joint in enumerate(joints)}
-        self.joints = [joint.name for joint in joints if not isinstance(joint.freedom, Locked)]
-
-    def rotations(self, joint: str) -> Numbers:
-        """Return the unit quaternions (F x 4) of a joint."""
-        return np.ascontiguousarray(self._rotations[self._places[joint]].T)
-
-    def freedoms(self, joint: str) -> Freedoms:
-        """Return the freedom of a joint."""
-        return self._shot.chain.joints[self._places[joint]].freedom
+        joints = shot.chain.joints
+        super().__init__(
+            joints, shot.rotations, [joint.name for joint in joints if not isinstance(joint.freedom, Locked)]
+        )
+        self._shot, self.frames = shot, list(shot.samples.frames)
 
     @property
     def first(self) -> Pose:
@@ -416,10 +322,6 @@ class ShotArrays:
         bases = np.broadcast_to(np.moveaxis(np.asarray(self._shot.problem.bases), -1, 0), (count, 4, 4))
         rotations = np.moveaxis(self._rotations, -1, 0)
         return BatchKinematics([self._shot.chain], np.zeros(count, np.intp), bases, rotations)
-
-    @cached_property
-    def _rotations(self) -> Numbers:
-        return self._shot.rotations
 
 
 def arrays_of(solved: Sequence[SolvedFrame]) -> SolvedArrays | ShotArrays:

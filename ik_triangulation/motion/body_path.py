@@ -11,7 +11,7 @@ all others. Source: none.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,6 @@ import numpy as np
 from ..cooperative import Work
 from ..goals.from_goals import RADIAN
 from ..goals.orientation import AlongTask, LookTask, OrientTask
-from ..goals.support import BalanceTask
 from ..goals.task import Level, PlaceTask, Task
 from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import Geometry, States, Tree
@@ -27,9 +26,9 @@ from ..kinematics.batch.algebra import lengths
 from ..kinematics.body_anatomy import Part
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import Descent, descend, hold, precisely
-from ..solvers.batch.restarts import aligned, strayed
+from ..solvers.batch.restarts import aligned, strayed, tells_tilt
 from ..solvers.body.flexing import body_compliance, errors_of_tips, flexed, inclination, inclined, parts_of_body
-from ..solvers.body.floor import Floor, kept_above
+from ..solvers.body.floor import kept_above
 from ..solvers.body.priorities import (
     BODY_ROUNDS,
     HELD_SHARE,
@@ -40,13 +39,14 @@ from ..solvers.body.priorities import (
     settle,
     solve_sets,
 )
-from ..solvers.body.reaching import reaching_of
+from ..solvers.body.reaching import hung, reaching_of
 from ..solvers.body.swivelling import limbs_with_swivel, with_swivels
 from ..solvers.natural.looking import turned_to_look
-from ..solvers.natural.posture import USUAL_FPS, Posture, Relaxation, interpolated_offsets, time_weight
+from ..solvers.natural.posture import Posture, Relaxation, interpolated_offsets, time_weight
 from .body_easing import eased
 from .far_goals import drawn_in, far_tips, without
 from .limb_motion import limbs_alone
+from .shot import Shot
 
 _AROUND = 5  # frames on either side that make a median local
 _CALM = 0.01  # [rad] turn beside which no other one stands out
@@ -70,6 +70,7 @@ _TRIED = (
 )
 _FACING, _STEADY = 0.2, 32  # weight of directions beside places in the motion of a reference as a whole; averagings
 _OF_HANDS = 0.1  # weight of hands there, which go round a body that stands still, where others tell its turn
+_HUNG = 0.02  # of the compliance of the place of a body that hangs on its hands: its arms go up first
 _LITTLE = 0.1  # of that error, up to which a straight limb is left straight
 _JUMP = 3.0  # times the local median: a turn from frame to frame that stands out
 _LESS_CALM = 1.25  # times the unsteadiness of the body as a whole: the most of it with its limbs posed as single ones
@@ -111,6 +112,9 @@ class BodyPathSettings:
     last: int = 2
 
 
+USUAL_SETTINGS = BodyPathSettings()
+
+
 class BodyPath(NamedTuple):
     """States of F frames, and which of them meet all goals (F)."""
 
@@ -118,48 +122,36 @@ class BodyPath(NamedTuple):
     met: Mask
 
 
-def body_path(
-    tree: Tree,
-    reference: States,
-    tasks: Sequence[Task],
-    steady: BalanceTask | None = None,
-    *,
-    floor: Floor | None = None,
-    compliance: Numbers | None = None,
-    fps: float = USUAL_FPS,
-    smoothing: float = 0.0,
-    seed: int = 0,
-    settings: BodyPathSettings | None = None,
-) -> Work[BodyPath]:
-    """Return states that meet the tasks, keep to the `reference`, and change little from frame to frame.
+def body_path(shot: Shot, settings: BodyPathSettings = USUAL_SETTINGS) -> Work[BodyPath]:
+    """Return states that meet the tasks, keep to the reference, and change little from frame to frame.
 
-    `reference` has the poses made by hand, one for each frame, inside the limits; `tasks` and the balance `steady` are
-    those of all frames, with the levels of goals.task. Frames that cannot be met come as near as their
-    priorities allow: a place that the body cannot reach with all others is approached along a straight line, as far as
-    nothing else is missed for it. With a `floor` goals below it are raised to it, and the body stays above.
-    `smoothing` from 0 to 1 calms the motion. Yields between parts of the work.
+    A reference that meets its goals is the result. The tasks have the levels of goals.task. Frames that cannot be met
+    come as near as their priorities allow: a place that the body cannot reach with all others is approached along a
+    straight line, as far as nothing else is missed for it. With a floor goals below it are raised to it, and the body
+    stays above. Yields between parts of the work.
     """
-    asked = floor.raised(tasks) if floor else list(tasks)
-    settings = settings or BodyPathSettings()
-
-    def path(goals: Sequence[Task], bounds: Sequence[Task]) -> _Path:
-        weight = time_weight(fps, smoothing)
-        return _Path(tree, reference, goals, bounds, steady, compliance, weight, seed, settings, (fps, smoothing))
-
-    alone = yield from limbs_alone(tree, reference, asked, fps=fps, smoothing=smoothing, seed=seed)
+    tree, floor, steady = shot.tree, shot.floor, shot.steady
+    asked = floor.raised(shot.tasks) if floor else list(shot.tasks)
+    begun = Geometry(tree, shot.reference)
+    met = System(tree, shot.reference, [*asked, steady] if steady else asked).met
+    if met.all() and not (floor and floor.crossed(begun)):  # somebody made this motion already
+        return BodyPath(shot.reference.copy(), met)
+    alone = yield from limbs_alone(replace(shot, tasks=asked))
     if alone is not None and not (floor and floor.crossed(Geometry(tree, alone))):
         return BodyPath(alone, System(tree, alone, asked).met)
     bounds: list[Task] = []
     while True:
-        work = path(asked, bounds)
+        work = _Path(shot, asked, bounds, settings)
         far = far_tips(tree, work.reference, asked)
         yield
         if far:
             others = without(asked, far)
-            free = (yield from _best(path(others, bounds), swivels=False)) if others or bounds else work.reference
+            free = work.reference
+            if others or bounds:
+                free = yield from _best(_Path(shot, others, bounds, settings), swivels=False)
             goals = drawn_in(tree, free, asked, far, [floor.points] if floor else ())
             yield
-            work = path(goals, bounds) if goals is not None else work
+            work = _Path(shot, goals, bounds, settings) if goals is not None else work
             far = far if goals is not None else {}
         states = yield from _best(work, calm=not far)
         calmer = yield from eased(tree, Posture(tree, work.given), states, work.precise, steady)
@@ -198,24 +190,19 @@ def _best(work: _Path, calm: bool = True, swivels: bool = True) -> Work[States]:
 
 
 class _Path:
-    def __init__(
-        self,
-        tree: Tree,
-        reference: States,
-        tasks: Sequence[Task],
-        bounds: Sequence[Task],
-        steady: BalanceTask | None,
-        compliance: Numbers | None,
-        weight: float,
-        seed: int,
-        settings: BodyPathSettings,
-        tempo: tuple[float, float],
-    ) -> None:
-        self.tempo = tempo
-        self.animation = reference
+    def __init__(self, shot: Shot, tasks: Sequence[Task], bounds: Sequence[Task], settings: BodyPathSettings) -> None:
+        self.tempo = shot.fps, shot.smoothing
+        tree, steady = shot.tree, shot.steady
+        self.animation = reference = shot.reference
+        compliance = body_compliance(tree) if shot.compliance is None else shot.compliance
         if not held_of(tasks):  # nothing tells where the body stands but its goals
-            reference = aligned(tree, reference, tasks, _FACING, _shares(tree, tasks), _STEADY)
-        compliance = body_compliance(tree) if compliance is None else compliance
+            upright = not tells_tilt(tree, tasks)
+            if upright and not any(parts_of_body(tree)[tree.tips[task.tip].joint] == Part.FOOT for task in tasks):
+                reference = hung(tree, reference, tasks)
+                compliance = compliance.copy()
+                compliance[len(tree.joint_of) :] *= _HUNG
+            else:
+                reference = aligned(tree, reference, tasks, _FACING, _shares(tree, tasks), _STEADY, upright)
         self.tree, self.given = tree, reference
         tips = {task.tip for task in tasks}
         reaching = reaching_of(tree, reference, tasks, steady)
@@ -229,7 +216,8 @@ class _Path:
         self.inclines = shares.max(0)
         self.posture = Posture(tree, inclined(tree, self.reference, shares, tips))
         self.every = [*self.precise, steady] if steady else self.precise
-        self.compliance, self.weight, self.seed, self.settings = compliance, weight, seed, settings
+        self.compliance, self.weight = compliance, time_weight(*self.tempo)
+        self.seed, self.settings = shot.seed, settings
 
     def solved(self, way: float, eased: bool, last: States | None) -> Work[tuple[States, States]]:
         """All frames, and the pose of the last knot, with knots such a way of the goals apart.

@@ -12,43 +12,34 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..goals.support import BalanceTask
 from ..goals.task import Level, PlaceTask, Task
-from ..kinematics.arrays import Numbers
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import lengths
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import precisely
 from ..solvers.body.flexing import body_compliance
-from ..solvers.body.floor import Floor, kept_above
+from ..solvers.body.floor import kept_above
 from ..solvers.body.priorities import POSTURE_GAIN, exactly
-from ..solvers.natural.posture import USUAL_FPS, Posture, Relaxation, time_weight
+from ..solvers.natural.posture import Posture, Relaxation, time_weight
 from .body_path import BodyPath
+from .shot import Shot
 
 _STEPS = 2  # of posture in each stretch
 _STRETCH, _STRETCHES = 0.1, 4  # of the body's size: the longest way of a tip in one stretch, and the most of them
 
 
-def edited_path(
-    tree: Tree,
-    shown: States,
-    tasks: Sequence[Task],
-    steady: BalanceTask | None = None,
-    *,
-    floor: Floor | None = None,
-    compliance: Numbers | None = None,
-    fps: float = USUAL_FPS,
-) -> BodyPath:
-    """Return states that meet the tasks, as near as possible to the poses `shown`, and even in time.
+def edited_path(shot: Shot) -> BodyPath:
+    """Return states that meet the tasks of a shot, as near as possible to the poses it shows, and even in time.
 
-    Tasks, balance and floor are those of body_path(). Frames that cannot be met come as near as they can.
+    These are its reference. Frames that cannot be met come as near as they can.
     """
-    asked = floor.raised(tasks) if floor else list(tasks)
-    compliance = body_compliance(tree) if compliance is None else compliance
+    tree, shown, steady, floor = shot.tree, shot.reference, shot.steady, shot.floor
+    asked = floor.raised(shot.tasks) if floor else list(shot.tasks)
+    compliance = body_compliance(tree) if shot.compliance is None else shot.compliance
     relaxation = Relaxation(
         posture=Posture(tree, shown),
         compliance=compliance,
-        weight=time_weight(fps, 0.0),
+        weight=time_weight(shot.fps, 0.0),
         gain=POSTURE_GAIN,
         still=1e-3,
     )

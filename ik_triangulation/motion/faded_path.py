@@ -14,65 +14,45 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from ..cooperative import Work
-from ..goals.support import BalanceTask
 from ..goals.task import FadedTask, Task
 from ..kinematics import Body, Locked
-from ..kinematics.arrays import Indices, Mask, Numbers
+from ..kinematics.arrays import Mask, Numbers
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import at, lengths
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import precisely
-from ..solvers.body.floor import Floor
 from ..solvers.body.priorities import exactly
-from ..solvers.natural.posture import USUAL_FPS, Posture
+from ..solvers.natural.posture import Posture
 from .body_path import BodyPath, body_path, largest_turns
-from .limb_motion import closes
+from .shot import Shot
 
 _SAME = 1e-5  # of the size, and of a rotation matrix: hips at the same place
 _CLOSED = 2e-4  # [rad], or share of the size: a loop that ends so near to its begin is closed
 _AROUND, _LEAST_AROUND = 1.0, 8  # seconds, and frames, on either side of the seam of a loop
 
 
-def faded_path(
-    tree: Tree,
-    reference: States,
-    tasks: Sequence[Task],
-    influence: Mapping[int, Numbers],
-    steady: BalanceTask | None = None,
-    *,
-    floor: Floor | None = None,
-    compliance: Numbers | None = None,
-    fps: float = USUAL_FPS,
-    smoothing: float = 0.0,
-) -> Work[BodyPath]:
-    """Return the same as body_path(), with tasks of tips that have an `influence` (F) from 0 to 1 by their numbers.
+def faded_path(shot: Shot) -> Work[BodyPath]:
+    """Return the same as body_path(), with the influence of tips.
 
     Where it is 0 a tip is free. A task that is on its way counts as met where its share of the way is. A path whose
     last frame asks for the same as its first one is a loop, and ends as it begins.
     """
-    how: dict[str, Any] = {"compliance": compliance, "fps": fps, "smoothing": smoothing}
-    tasks = floor.raised(tasks) if floor else tasks
-
-    def solved(frames: Indices) -> Work[BodyPath]:
-        bounds = steady and steady.take(frames), floor and floor.take(frames)
-        shares = {tip: at(share, frames) for tip, share in influence.items()}
-        some = [task.take(frames) for task in tasks]
-        return _faded_path(tree, reference.take(frames), some, shares, bounds[0], floor=bounds[1], **how)
-
+    tree, floor, steady, reference, fps = shot.tree, shot.floor, shot.steady, shot.reference, shot.fps
+    tasks = floor.raised(shot.tasks) if floor else shot.tasks
+    shot = replace(shot, tasks=tasks)
+    path = yield from _faded_path(shot)
     every = np.arange(len(reference))
-    path = yield from solved(every)
-    fading = any((share < 1.0).any() for share in influence.values())
-    if fading or not _is_loop(tree, reference, tasks) or _seam(tree, path.states) <= _CLOSED:
+    fading = any((share < 1.0).any() for share in shot.influence.values())
+    if fading or not _is_loop(shot) or _seam(tree, path.states) <= _CLOSED:
         return path
     # The frames around the seam are solved once more, as one path through it, and the others lead over to these.
     count = len(reference) - 1
     reach = min(count // 2, max(round(fps * _AROUND), _LEAST_AROUND))
-    through = yield from solved(np.arange(-reach, reach + 1) % count)
+    through = yield from _faded_path(shot.take(np.arange(-reach, reach + 1) % count))
     most = max(largest_turns(tree, path.states).max(), _seam(tree, path.states))
     for half in dict.fromkeys(max(reach // part, 1) for part in (1, 2, 4)):
         from_seam = np.arange(-half, half + 1)
@@ -101,13 +81,14 @@ def _keeps(tree: Tree, tasks: Sequence[Task], before: States, states: States) ->
     return all((System(tree, states, [task]).met | ~System(tree, before, [task]).met).all() for task in tasks)
 
 
-def _is_loop(tree: Tree, reference: States, tasks: Sequence[Task]) -> bool:
+def _is_loop(shot: Shot) -> bool:
     """Tell whether the last frame asks for the same as the first one, on hips at the same place."""
+    tree, reference = shot.tree, shot.reference
     ends = [0, len(reference) - 1]
     places = at(reference.place, ends), at(reference.root, ends)
     if any(np.abs(each[..., -1] - each[..., 0]).max() > _SAME * max(tree.size, 1.0) for each in places):
         return False
-    return closes(tree, reference, tasks, tree.rotations(reference.take(ends)))
+    return shot.closes
 
 
 def _seam(tree: Tree, states: States) -> float:
@@ -117,16 +98,10 @@ def _seam(tree: Tree, states: States) -> float:
     return max(float(largest_turns(tree, ends).max()), way)
 
 
-def _faded_path(
-    tree: Tree,
-    reference: States,
-    tasks: Sequence[Task],
-    influence: Mapping[int, Numbers],
-    steady: BalanceTask | None = None,
-    **how: Any,
-) -> Work[BodyPath]:
+def _faded_path(shot: Shot) -> Work[BodyPath]:
     """Return the path of faded_path(), whose ends are two."""
-    fading = {tip: share for tip, share in influence.items() if (share < 1.0).any()}
+    tree, reference, tasks = shot.tree, shot.reference, shot.tasks
+    fading = {tip: share for tip, share in shot.influence.items() if (share < 1.0).any()}
     if fading:
         free = [
             FadedTask(task=task, rest=np.zeros((task.count, 1)), present=np.zeros(len(reference)))
@@ -134,7 +109,7 @@ def _faded_path(
             else task
             for task in tasks
         ]
-        found, _ = yield from body_path(tree, reference, free, steady, **how)
+        found, _ = yield from body_path(replace(shot, tasks=free))
         tasks = [
             FadedTask(
                 task=task,
@@ -146,7 +121,7 @@ def _faded_path(
             else task
             for task, there in zip(tasks, System(tree, found, tasks).measured, strict=True)
         ]
-    return (yield from body_path(tree, reference, tasks, steady, **how))
+    return (yield from body_path(replace(shot, tasks=tasks)))
 
 
 def standing(
@@ -167,7 +142,7 @@ def standing(
     legs = replace(body, joints=tuple(joints), hips_motion="FIXED").tree
     rotations = tree.rotations(reference)
     posed = _posed(legs, rotations, reference)
-    found, _ = yield from faded_path(legs, posed, held, shares, fps=fps)
+    found, _ = yield from faded_path(Shot(tree=legs, reference=posed, tasks=held, influence=shares, fps=fps))
     return _posed(tree, legs.rotations(found), reference)
 
 

@@ -40,7 +40,7 @@ from ..solvers.batch.descent import at_one_level, descend, precisely
 from ..solvers.batch.restarts import strayed
 from ..solvers.solver import Step
 from .jumps import PAID, apart
-from .tracking import Shot, Tracked, interpolated, knots_of
+from .tracking import Tracked, Tracking, interpolated, knots_of
 
 _CALMEST = "GAUSS_NEWTON"
 _GUIDE = 0.1  # of the reach: precision of a knot; that of an orientation in radians
@@ -332,7 +332,7 @@ def _turned(before: Numbers, after: Numbers) -> Numbers:
     return (1.0 - alike).sum(0)
 
 
-def other_branches(shot: Shot, path: Tracked, seed: int = 0) -> Iterator[States]:
+def other_branches(shot: Tracking, path: Tracked, seed: int = 0) -> Iterator[States]:
     """Yield other paths through the knots, as states of all frames that are not brought to their goals yet."""
     random = np.random.default_rng(seed)
     for way in _WAYS:
@@ -344,7 +344,7 @@ def other_branches(shot: Shot, path: Tracked, seed: int = 0) -> Iterator[States]
         yield interpolated(shot.tree, knots, candidates.take(chosen), shot.frames)
 
 
-def _candidates(shot: Shot, path: Tracked, knots: Indices, random: np.random.Generator) -> States:
+def _candidates(shot: Tracking, path: Tracked, knots: Indices, random: np.random.Generator) -> States:
     """Poses at the knots, knot after knot: the one of the path, those drawn, and these followed to both neighbours."""
     count = len(knots)
     here = np.repeat(knots, _POSES)
@@ -361,7 +361,7 @@ def _candidates(shot: Shot, path: Tracked, knots: Indices, random: np.random.Gen
     return joined(groups).take(order)
 
 
-def _brought(shot: Shot, path: Tracked, states: States, frames: Indices) -> States:
+def _brought(shot: Tracking, path: Tracked, states: States, frames: Indices) -> States:
     """States brought to their goals, in place, where the path reaches them; elsewhere its own poses serve."""
     met = np.flatnonzero(path.met[frames])
     some = states.take(met)
@@ -370,7 +370,7 @@ def _brought(shot: Shot, path: Tracked, states: States, frames: Indices) -> Stat
     return states
 
 
-def _calmest(shot: Shot, path: Tracked, knots: Indices, candidates: States) -> list[int]:
+def _calmest(shot: Tracking, path: Tracked, knots: Indices, candidates: States) -> list[int]:
     """Indices of the candidates, one a knot, whose turns from knot to knot are least; fixed ends stay."""
     count, each = len(knots), len(candidates) // len(knots)
     at = np.repeat(knots, each)

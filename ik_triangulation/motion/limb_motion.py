@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from math import radians
@@ -16,63 +15,45 @@ from ..goals.obstacles import AvoidTask
 from ..goals.orientation import AlongTask, LookTask, OrientTask
 from ..goals.pole import PoleTask
 from ..goals.task import PlaceTask, Task
-from ..kinematics.arrays import Numbers
 from ..kinematics.batch import Geometry, States, Tree
-from ..kinematics.batch.algebra import at
 from ..kinematics.batch.tree import joined
 from ..solvers.batch.settle import settle_preferences
 from ..solvers.body.swivelling import LimbOfBody
-from ..solvers.natural import PLAIN_LIMB, LimbForm, natural_path
-from ..solvers.natural.posture import USUAL_FPS
+from ..solvers.natural import PLAIN_LIMB, natural_path
 from .jumps import leaps_of, ways_of
 from .knots import TaskKnots
 from .repair import Calming, avoidable_jumps, calmer, ease, fast_in, hasty_in, mend, pays, track_without_jumps
-from .tracking import Shot, Tracked, meet_missed
+from .shot import Shot
+from .tracking import Tracked, Tracking, meet_missed
 
-_SAME = 1e-5  # of the reach, or [rad]: a difference that closes a cycle
 _BONES = 2  # joints of a limb without an end
-LEAST_IN_CYCLE = 8  # frames
 _MOST = radians(11.8)  # turn of a joint in one frame from which on a chain is calmed, where its goal is not as fast
 _CALMING, _CALMED = Calming(rounds=4, averages=16), 2  # times
 
 _PLAIN = PlaceTask | OrientTask | AlongTask | LookTask | PoleTask
 
 
-def limb_motion(
-    tree: Tree,
-    frames: States,
-    tasks: Sequence[Task],
-    reference: Numbers,
-    form: LimbForm = PLAIN_LIMB,
-    *,
-    fps: float = USUAL_FPS,
-    smoothing: float = 0.0,
-    part_from: int | None = None,
-    seed: int = 0,
-    preferences: Sequence[Task] = (),
-) -> Work[Tracked]:
-    """Solve all frames of a limb near its `reference` (n, 4, F or 1), as natural_path() does, without jumps.
+def limb_motion(shot: Shot) -> Work[Tracked]:
+    """Solve all frames of a limb near its reference, as natural_path() does, without jumps.
 
-    A motion whose last frame asks for the same as its first is a cycle, unless it is part of a longer path, of which
-    `part_from` is the number of the first frame. `preferences` are tasks to settle in what the others leave free.
-    Yields between parts of the work.
+    A shot that closes is a cycle. Yields between parts of the work.
     """
-    count, cyclic = len(frames), part_from is None and closes(tree, frames, tasks, reference)
+    tree, frames, tasks, form, seed = shot.tree, shot.reference, shot.tasks, shot.form or PLAIN_LIMB, shot.seed
+    count, cyclic = len(frames), shot.closes
     own = np.arange(count - cyclic)
     is_limb = form.has_end or len(tree.joints) == _BONES
     states, _, possible, held = yield from natural_path(
         tree,
         frames.take(own),
         [task.take(own) for task in tasks],
-        at(reference, own),
         form,
-        fps=fps,
-        smoothing=smoothing,
+        fps=shot.fps,
+        smoothing=shot.smoothing,
         cyclic=cyclic,
-        first=part_from or 0,
+        first=shot.part_from or 0,
     )
-    if preferences:
-        goals, wishes = ([task.take(own) for task in each] for each in (tasks, preferences))
+    if shot.preferences:
+        goals, wishes = ([task.take(own) for task in each] for each in (tasks, shot.preferences))
         settle_preferences(tree, states, goals, wishes)
         yield
     if cyclic:
@@ -81,41 +62,29 @@ def limb_motion(
     yield
     ways = ways_of(tree, frames, tasks)
     last = states.take([count - 1]) if count - 1 in held else None
-    every = [*tasks, *(task for task in preferences if isinstance(task, AvoidTask))]
-    shot = Shot(tree, frames, every, states.take([0]), last, ways, leaps_of(ways))
-    path = Tracked(shot, States(states.angles, states.balls, frames.held, frames.root, frames.place))
+    every = [*tasks, *(task for task in shot.preferences if isinstance(task, AvoidTask))]
+    tracking = Tracking(tree, frames, every, states.take([0]), last, ways, leaps_of(ways))
+    path = Tracked(tracking, States(states.angles, states.balls, frames.held, frames.root, frames.place))
     missed = np.flatnonzero(~path.met & possible)
-    if len(missed) or len(avoidable_jumps(shot, path)):
-        method = TaskKnots(tree, tasks, frames, shot.first, seed)
+    if len(missed) or len(avoidable_jumps(tracking, path)):
+        method = TaskKnots(tree, tasks, frames, tracking.first, seed)
         if len(missed):
-            yield from meet_missed(shot, path, missed, method, seed)
+            yield from meet_missed(tracking, path, missed, method, seed)
         other = None
-        if not is_limb and len(avoidable_jumps(shot, path)):
+        if not is_limb and len(avoidable_jumps(tracking, path)):
             # A chain that winds up comes so far from its reference that another branch is nearer to that.
-            other = yield from track_without_jumps(shot, method, seed, path)
-            if pays(shot, path, other):
-                path = calmer(shot, path, other)
-        if len(avoidable_jumps(shot, path)):
-            yield from mend(shot, path, method, seed)
-            if other is not None and len(avoidable_jumps(shot, path)):
-                path = calmer(shot, path, other)
-        yield from ease(shot, path, hasty_in(shot, path))
+            other = yield from track_without_jumps(tracking, method, seed, path)
+            if pays(tracking, path, other):
+                path = calmer(tracking, path, other)
+        if len(avoidable_jumps(tracking, path)):
+            yield from mend(tracking, path, method, seed)
+            if other is not None and len(avoidable_jumps(tracking, path)):
+                path = calmer(tracking, path, other)
+        yield from ease(tracking, path, hasty_in(tracking, path))
     if not is_limb:
         for _ in range(_CALMED):
-            yield from ease(shot, path, fast_in(shot, path, _MOST), _CALMING)
+            yield from ease(tracking, path, fast_in(tracking, path, _MOST), _CALMING)
     return path
-
-
-def closes(tree: Tree, frames: States, tasks: Sequence[Task], reference: Numbers) -> bool:
-    """Tell whether the last frame asks for the same as the first one, so that the path is a cycle."""
-    if len(frames) < LEAST_IN_CYCLE:
-        return False
-    if np.abs(reference[..., -1] - reference[..., 0]).max() > _SAME:
-        return False
-    ends = np.array([0, len(frames) - 1])
-    some = frames.take(ends)
-    ways = [task.take(ends).ways(some.root, some.place) for task in tasks]
-    return all((way <= _SAME * tree.size).all() for way in ways)
 
 
 @lru_cache(maxsize=32)
@@ -137,19 +106,12 @@ def limbs_of_still_body(tree: Tree) -> tuple[tuple[int, int], ...]:
     return tuple(limbs) if len(seen) == len(moving) else ()
 
 
-def limbs_alone(
-    tree: Tree,
-    reference: States,
-    tasks: Sequence[Task],
-    *,
-    fps: float = USUAL_FPS,
-    smoothing: float = 0.0,
-    seed: int = 0,
-) -> Work[States | None]:
+def limbs_alone(shot: Shot) -> Work[States | None]:
     """Return a body solved limb by limb, near the reference; None where it has to be solved as a whole.
 
     That is where something else moves, or goals fade or hang on the body itself. A limb without goals stays as it is.
     """
+    tree, reference, tasks = shot.tree, shot.reference, shot.tasks
     limbs = limbs_of_still_body(tree)
     if not limbs or not all(isinstance(task, _PLAIN) for task in tasks):
         return None
@@ -160,9 +122,9 @@ def limbs_alone(
         own = [_of_limb(task, limb, tree) for task in tasks if task.tip == limb.tip]
         if own:
             joints = list(limb.joints)
-            there = limb.frames(tree, geometry, rotations)
-            how: dict[str, Any] = {"fps": fps, "smoothing": smoothing, "seed": seed}
-            path = yield from limb_motion(limb.tree, there, own, rotations[joints], limb.form, **how)
+            there = limb.tree.posed(rotations[joints], limb.frames(tree, geometry, rotations))
+            alone = replace(shot, tree=limb.tree, reference=there, tasks=own, form=limb.form)
+            path = yield from limb_motion(alone)
             found[joints] = limb.tree.rotations(path.states)
     return tree.posed(found, reference)
 

@@ -13,10 +13,10 @@ from ..cooperative import Work
 from ..kinematics.batch.tree import joined
 from .knots import KnotMethod
 from .repair import mend_windows
-from .tracking import Shot, Tracked, meet_missed
+from .tracking import Tracked, Tracking, meet_missed
 
 
-def own_path(shot: Shot, method: KnotMethod, seed: int = 0) -> Work[Tracked]:
+def own_path(shot: Tracking, method: KnotMethod, seed: int = 0) -> Work[Tracked]:
     """Solve all frames by the method, each from the one before; `mended` has those that are not its own in the end."""
     count = len(shot.frames)
     inner = np.arange(1, count - (shot.last is not None))

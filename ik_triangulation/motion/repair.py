@@ -45,14 +45,25 @@ from .jumps import (
     turns_of,
 )
 from .knots import other_branches
-from .tracking import Method, Shot, Tracked, corrected, interpolated, knot_way, meet_like, prioritise, smooth, track
+from .tracking import (
+    KnotSolver,
+    Tracked,
+    Tracking,
+    corrected,
+    interpolated,
+    knot_way,
+    meet_like,
+    prioritise,
+    smooth,
+    track,
+)
 
 _ROUGH = Descent(iterations=1)  # after all rounds but the last
 _CALMER = 0.9  # share of the largest turn that a stretch may have afterwards
 _SHARED = 0.5  # of it: the most that a joint may turn afterwards which was calmer, so that it does not pop instead
 
-Judge = Callable[[Shot, Tracked, Tracked], bool]  # tells whether the second path is calmer
-Proposal = Callable[[Shot, Tracked, Method, int], Iterator[Work[Tracked]]]  # other paths of a part
+Judge = Callable[[Tracking, Tracked, Tracked], bool]  # tells whether the second path is calmer
+Proposal = Callable[[Tracking, Tracked, KnotSolver, int], Iterator[Work[Tracked]]]  # other paths of a part
 
 _MARGINS = (4, 8, 16, 32, 64)  # frames around a jump that are solved anew, tried in this order
 _NARROW = 8  # the most of them where a frame near by is out of reach
@@ -79,7 +90,7 @@ class Calming(NamedTuple):
 USUAL = Calming()
 
 
-def ease(shot: Shot, path: Tracked, hasty: Indices, calming: Calming = USUAL) -> Work[None]:
+def ease(shot: Tracking, path: Tracked, hasty: Indices, calming: Calming = USUAL) -> Work[None]:
     """Ease the turns to these frames where that takes off a tenth of the largest and no goal is lost; in place."""
     moving = _moving(shot, path, hasty, calming.margin)
     frames = np.flatnonzero(moving)
@@ -104,7 +115,7 @@ def ease(shot: Shot, path: Tracked, hasty: Indices, calming: Calming = USUAL) ->
             path.put(frames[row], some.take(row), eased.take(row))
 
 
-def _moving(shot: Shot, path: Tracked, hasty: Indices, margin: int) -> Mask:
+def _moving(shot: Tracking, path: Tracked, hasty: Indices, margin: int) -> Mask:
     """Frames that may move (F)."""
     moving = np.zeros(len(path.met), bool)
     for k in hasty.tolist():
@@ -115,7 +126,7 @@ def _moving(shot: Shot, path: Tracked, hasty: Indices, margin: int) -> Mask:
     return moving
 
 
-def _beside(shot: Shot, frames: Indices) -> tuple[Indices, Indices]:
+def _beside(shot: Tracking, frames: Indices) -> tuple[Indices, Indices]:
     """The frames before and after; at an end of a motion the frame itself."""
     before, after = np.maximum(frames - 1, 0), np.minimum(frames + 1, len(shot.frames) - 1)
     before[np.isin(frames, shot.cuts)] += 1
@@ -134,7 +145,9 @@ def _average(states: States, frames: Indices, before: Indices, after: Indices, t
     states.balls = normalized(every[len(angles) :].reshape(balls.shape))
 
 
-def track_without_jumps(shot: Shot, method: Method, seed: int = 0, known: Tracked | None = None) -> Work[Tracked]:
+def track_without_jumps(
+    shot: Tracking, method: KnotSolver, seed: int = 0, known: Tracked | None = None
+) -> Work[Tracked]:
     """Solve all frames so that joints jump only where they must.
 
     Of frames that a `known` path misses none is searched; those which come nearer there have its poses.
@@ -153,13 +166,13 @@ def track_without_jumps(shot: Shot, method: Method, seed: int = 0, known: Tracke
     return path
 
 
-def _learn(shot: Shot, path: Tracked, method: Method) -> None:
+def _learn(shot: Tracking, path: Tracked, method: KnotSolver) -> None:
     """Spare knots the search for poses that reach where a path has found none."""
     if isinstance(shot.tasks[0], PlaceTask):
         method.learn(np.where(path.met, 0.0, path.off[0]))
 
 
-def _mended(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[Tracked]:
+def _mended(shot: Tracking, path: Tracked, method: KnotSolver, seed: int) -> Work[Tracked]:
     """The path, or another one, with as few jumps as can be found."""
     avoidable = len(avoidable_jumps(shot, path))
     calmest = method.calmest()
@@ -176,7 +189,7 @@ def _mended(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[Tracke
     return path
 
 
-def mend_windows(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[None]:
+def mend_windows(shot: Tracking, path: Tracked, method: KnotSolver, seed: int) -> Work[None]:
     """Solve the frames around jumps anew, and ease what is left of them, so that all others stay; in place.
 
     A turn that stands out only since those around it are gone is not searched, which takes longest, but eased.
@@ -189,7 +202,7 @@ def mend_windows(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[N
     yield from ease(shot, path, jumps_in(shot, path))
 
 
-def _search(shot: Shot, path: Tracked, method: Method, seed: int, among: Indices | None = None) -> Work[None]:
+def _search(shot: Tracking, path: Tracked, method: KnotSolver, seed: int, among: Indices | None = None) -> Work[None]:
     """Try other distances between knots, then other branches, around the jumps that are left `among` some; in place."""
 
     def left() -> Indices:
@@ -204,7 +217,7 @@ def _search(shot: Shot, path: Tracked, method: Method, seed: int, among: Indices
         yield from _replace(shot, path, begin, end, method, seed, _by_other_branches, _turns_less)
 
 
-def _from_the_end(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[Tracked]:
+def _from_the_end(shot: Tracking, path: Tracked, method: KnotSolver, seed: int) -> Work[Tracked]:
     """The path that leads from the last frame back to the first one, on the branch that it ends on."""
     end = len(path.met) - 1
     begun = path.states.take([end])
@@ -212,7 +225,7 @@ def _from_the_end(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[
     return Tracked(shot, back.states.take(slice(None, None, -1)))
 
 
-def avoidable_jumps(shot: Shot, path: Tracked) -> Indices:
+def avoidable_jumps(shot: Tracking, path: Tracked) -> Indices:
     """Jumps that neither the goal explains nor a frame near them that is out of reach."""
     jumping = jumps_in(shot, path)
     missed = np.concatenate(([0], np.cumsum(~path.met)))
@@ -220,7 +233,7 @@ def avoidable_jumps(shot: Shot, path: Tracked) -> Indices:
     return np.asarray(jumping[missed[last] == missed[first]], np.intp)
 
 
-def mend(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[None]:
+def mend(shot: Tracking, path: Tracked, method: KnotSolver, seed: int) -> Work[None]:
     """Interpolate the frames around each jump anew, more and more of them; in place."""
     for margin in _MARGINS:
         jumping = jumps_in(shot, path) if margin <= _NARROW else avoidable_jumps(shot, path)
@@ -235,7 +248,7 @@ def mend(shot: Shot, path: Tracked, method: Method, seed: int) -> Work[None]:
             yield
 
 
-def relaxed(shot: Shot, path: Tracked, amount: float, method: Method, seed: int = 0) -> Work[Tracked]:
+def relaxed(shot: Tracking, path: Tracked, amount: float, method: KnotSolver, seed: int = 0) -> Work[Tracked]:
     """Smooth the joints' curves by an `amount` in 0..1, less where that would cost a frame its goal."""
     for halving in range(_HALVINGS):
         states = path.states.copy()
@@ -247,48 +260,48 @@ def relaxed(shot: Shot, path: Tracked, amount: float, method: Method, seed: int 
     return path
 
 
-def jumps_in(shot: Shot, path: Tracked) -> Indices:
+def jumps_in(shot: Tracking, path: Tracked) -> Indices:
     """Frames at which joints jump and the goal explains it neither by a jump nor by its speed."""
     return _jumping(shot, path, _turns(shot, path))
 
 
-def _jumping(shot: Shot, path: Tracked, along: Numbers) -> Indices:
+def _jumping(shot: Tracking, path: Tracked, along: Numbers) -> Indices:
     return beyond_speed_of(shot.tree, path.states, shot.ways, jumps_of(along, shot.ways, shot.cuts))
 
 
-def hasty_in(shot: Shot, path: Tracked) -> Indices:
+def hasty_in(shot: Tracking, path: Tracked) -> Indices:
     """Frames at which joints turn faster than around them, and than the goal explains; jumps among them."""
     return _hasty(shot, path, _turns(shot, path))
 
 
-def fast_in(shot: Shot, path: Tracked, most: float) -> Indices:
+def fast_in(shot: Tracking, path: Tracked, most: float) -> Indices:
     """Frames at which joints turn by more than `most` [rad], and than the goal explains."""
     found = np.setdiff1d(np.flatnonzero(_turns(shot, path) > most), shot.cuts)
     return beyond_speed_of(shot.tree, path.states, shot.ways, found)
 
 
-def _hasty(shot: Shot, path: Tracked, along: Numbers) -> Indices:
+def _hasty(shot: Tracking, path: Tracked, along: Numbers) -> Indices:
     return beyond_speed_of(shot.tree, path.states, shot.ways, standing_out(along, WORTH_EASING, HASTY))
 
 
-def _turns(shot: Shot, path: Tracked) -> Numbers:
+def _turns(shot: Tracking, path: Tracked) -> Numbers:
     return turns_of(shot.tree, path.states)
 
 
-def calmer(shot: Shot, path: Tracked, other: Tracked) -> Tracked:
+def calmer(shot: Tracking, path: Tracked, other: Tracked) -> Tracked:
     """The other path if it is clearly calmer where this one jumps, and loses no frame."""
     if _loses(shot, path, other):
         return path
     return other if _largest(shot, other) <= _HALF * _largest(shot, path) else path
 
 
-def _largest(shot: Shot, path: Tracked) -> float:
+def _largest(shot: Tracking, path: Tracked) -> float:
     """Sum of the turns [rad] of all jumps."""
     along = _turns(shot, path)
     return float(along[jumps_of(along, shot.ways, shot.cuts)].sum())
 
 
-def _windows(shot: Shot, jumping: Indices, margin: int) -> Iterator[tuple[int, int]]:
+def _windows(shot: Tracking, jumping: Indices, margin: int) -> Iterator[tuple[int, int]]:
     """First and last frame around each jump that is not in a window before.
 
     Windows end at jumps of the goal, where another motion begins.
@@ -311,7 +324,7 @@ def _apart(windows: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int]]
         windows = rest
 
 
-def _through(shot: Shot, path: Tracked, windows: Sequence[tuple[int, int]]) -> list[States]:
+def _through(shot: Tracking, path: Tracked, windows: Sequence[tuple[int, int]]) -> list[States]:
     """The states of windows whose frames are interpolated between both ends, and all brought to their goals at once."""
     found = []
     for begin, end in windows:
@@ -331,7 +344,7 @@ def _through(shot: Shot, path: Tracked, windows: Sequence[tuple[int, int]]) -> l
     return found
 
 
-def _put_first(shot: Shot, some: States, frames: Indices) -> None:
+def _put_first(shot: Tracking, some: States, frames: Indices) -> None:
     """Meet the most urgent goals of frames, whose states these are, where not all are met; in place."""
     missed = np.flatnonzero(~shot.system(some, frames).met)
     if len(missed):
@@ -341,23 +354,25 @@ def _put_first(shot: Shot, some: States, frames: Indices) -> None:
         some.put(missed, path.states)
 
 
-def _by_other_knots(way: float, part: Shot, path: Tracked, method: Method, seed: int) -> Iterator[Work[Tracked]]:
+def _by_other_knots(
+    way: float, part: Tracking, path: Tracked, method: KnotSolver, seed: int
+) -> Iterator[Work[Tracked]]:
     """The path with knots every `way` of the reach."""
     yield track(part, method, way, seed, search=False)
 
 
-def _by_other_branches(part: Shot, path: Tracked, method: Method, seed: int) -> Iterator[Work[Tracked]]:
+def _by_other_branches(part: Tracking, path: Tracked, method: KnotSolver, seed: int) -> Iterator[Work[Tracked]]:
     """Paths through other poses at the knots."""
     for states in other_branches(part, path, seed):
         yield corrected(part, states, method, seed, search=False)
 
 
 def _replace(
-    shot: Shot,
+    shot: Tracking,
     path: Tracked,
     begin: int,
     end: int,
-    method: Method,
+    method: KnotSolver,
     seed: int,
     propose: Proposal,
     is_calmer: Judge,
@@ -372,42 +387,42 @@ def _replace(
             return
 
 
-def _part(shot: Shot, path: Tracked, begin: int, end: int) -> Shot:
+def _part(shot: Tracking, path: Tracked, begin: int, end: int) -> Tracking:
     """The frames between two, both of which stay but for a last frame that need not."""
     held = end + 1 < len(path.met) or shot.last is not None
     last = path.states.take([end]) if held else None
     return shot.part(np.arange(begin, end + 1), path.states.take([begin]), last)
 
 
-def _improves(part: Shot, before: Tracked, after: Tracked, is_calmer: Judge) -> bool:
+def _improves(part: Tracking, before: Tracked, after: Tracked, is_calmer: Judge) -> bool:
     """Tell whether other frames are calmer, lose nothing, and are worth the distance from those before."""
     return not _loses(part, before, after) and is_calmer(part, before, after) and pays(part, before, after)
 
 
-def _loses(shot: Shot, before: Tracked, after: Tracked) -> bool:
+def _loses(shot: Tracking, before: Tracked, after: Tracked) -> bool:
     """Tell whether a frame is missed that was met, if only in its urgent goals, or one missed is farther off."""
     farther = np.sqrt(after.value) > np.sqrt(before.value) + _FARTHER * shot.tree.size
     lost = (before.met & ~after.met) | (before.urgent & ~after.urgent) | (farther & ~after.met)
     return bool(lost.any())
 
 
-def pays(shot: Shot, before: Tracked, after: Tracked) -> bool:
+def pays(shot: Tracking, before: Tracked, after: Tracked) -> bool:
     """Tell whether the turns taken off are worth the distance from the path given; both count as in viterbi."""
     given, found = (shot.tree.rotations(each.states) for each in (before, after))
     was, steps = ((apart(each[..., 1:], each[..., :-1]) ** 2).sum() for each in (given, found))
     return bool(steps + PAID * (apart(given, found) ** 2).sum() < was)
 
 
-def _turns_less(shot: Shot, before: Tracked, after: Tracked) -> bool:
+def _turns_less(shot: Tracking, before: Tracked, after: Tracked) -> bool:
     """Tell whether the largest turn is at least halved."""
     return most_turned(shot, after) <= _HALF * most_turned(shot, before)
 
 
-def _jumps_less(shot: Shot, before: Tracked, after: Tracked) -> bool:
+def _jumps_less(shot: Tracking, before: Tracked, after: Tracked) -> bool:
     """Tell whether the turns of all jumps are at least halved, and no turn is larger than before."""
     return calmer(shot, before, after) is after and most_turned(shot, after) <= most_turned(shot, before)
 
 
-def most_turned(shot: Shot, path: Tracked) -> float:
+def most_turned(shot: Tracking, path: Tracked) -> float:
     """Largest turn [rad] of a joint from frame to frame."""
     return float(_turns(shot, path).max())

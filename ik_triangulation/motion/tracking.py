@@ -42,7 +42,7 @@ _SPREADING = 16  # times that poses spread from frame to frame
 _NEIGHBOURS = 4  # times that missed frames are tried from those beside them
 
 
-class Method(Protocol):
+class KnotSolver(Protocol):
     """The method by which the knots are solved, one from the other."""
 
     def follow(self, frames: Indices) -> Work[States]:
@@ -54,10 +54,10 @@ class Method(Protocol):
     def refine(self, frames: Indices, states: States) -> Work[States]:
         """Solve frames, each from its own state."""
 
-    def calmest(self) -> Method:
+    def calmest(self) -> KnotSolver:
         """The method that rotates the joints least from knot to knot; the same object if this one does."""
 
-    def part(self, begin: int, first: States, step: int = 1) -> Method:
+    def part(self, begin: int, first: States, step: int = 1) -> KnotSolver:
         """The method for the frames from `begin` on, of which the `first` has this state; with a `step` of -1 back."""
 
 
@@ -70,7 +70,7 @@ class Tracked:
     tells which are not those of the method that was chosen, although it solves every frame.
     """
 
-    def __init__(self, shot: Shot, states: States) -> None:
+    def __init__(self, shot: Tracking, states: States) -> None:
         count = len(states)
         self.states, self.met, self.value = states, np.empty(count, bool), np.empty(count)
         self.urgent = np.empty(count, bool)
@@ -90,7 +90,7 @@ class Tracked:
         self.urgent[frames] = other.urgent
 
 
-class Shot(NamedTuple):
+class Tracking(NamedTuple):
     """A path to solve.
 
     `frames` has the root's frame and the locked joints at every frame, and any rotations; `first` and, if the last
@@ -113,7 +113,7 @@ class Shot(NamedTuple):
         """Whether some goals are more urgent than others."""
         return len({task.level for task in self.tasks}) > 1
 
-    def urgent_alone(self) -> Shot:
+    def urgent_alone(self) -> Tracking:
         """The same frames with the goals of the most urgent level only."""
         first = min(task.level for task in self.tasks)
         return self._replace(tasks=[task for task in self.tasks if task.level == first])
@@ -130,19 +130,21 @@ class Shot(NamedTuple):
         """States of some frames with their tasks."""
         return System(self.tree, states, self.goals(frames))
 
-    def part(self, frames: Indices, first: States, last: States | None) -> Shot:
+    def part(self, frames: Indices, first: States, last: States | None) -> Tracking:
         """Frames in a row without a cut among them, of which the first, and maybe the last, have these states."""
         some, ways = self.frames.take(frames), self.ways[frames]
-        return Shot(self.tree, some, self.goals(frames), first, last, ways, np.zeros(0, np.intp))
+        return Tracking(self.tree, some, self.goals(frames), first, last, ways, np.zeros(0, np.intp))
 
-    def backwards(self, first: States) -> Shot:
+    def backwards(self, first: States) -> Tracking:
         """The same path from its last frame, which has this state, to its first."""
         back, count = slice(None, None, -1), len(self.frames)
         ways, cuts = np.concatenate(([0.0], self.ways[:0:-1])), (count - self.cuts)[back]
-        return Shot(self.tree, self.frames.take(back), self.goals(back), first, None, ways, cuts)
+        return Tracking(self.tree, self.frames.take(back), self.goals(back), first, None, ways, cuts)
 
 
-def track(shot: Shot, method: Method, way: float = KNOT_WAY, seed: int = 0, search: bool = True) -> Work[Tracked]:
+def track(
+    shot: Tracking, method: KnotSolver, way: float = KNOT_WAY, seed: int = 0, search: bool = True
+) -> Work[Tracked]:
     """Solve all frames, with knots every `way` of the reach; `search` as in corrected()."""
     tree, count = shot.tree, len(shot.frames)
     knots = knots_of(shot.ways, shot.cuts, way)
@@ -157,7 +159,7 @@ def track(shot: Shot, method: Method, way: float = KNOT_WAY, seed: int = 0, sear
     return (yield from corrected(shot, states, method, seed, search))
 
 
-def corrected(shot: Shot, states: States, method: Method, seed: int = 0, search: bool = True) -> Work[Tracked]:
+def corrected(shot: Tracking, states: States, method: KnotSolver, seed: int = 0, search: bool = True) -> Work[Tracked]:
     """Bring all frames to their goals from these states, which are changed; with `search` from others as well."""
     tree, count = shot.tree, len(states)
     states.put([0], shot.first)
@@ -249,7 +251,7 @@ def smooth(states: States, times: int, cuts: Indices) -> None:
         states.balls = normalized(states.balls)
 
 
-def meet_missed(shot: Shot, result: Tracked, missed: Indices, method: Method, seed: int) -> Work[None]:
+def meet_missed(shot: Tracking, result: Tracked, missed: Indices, method: KnotSolver, seed: int) -> Work[None]:
     """Try frames that are missed: alone, from frames that are met, and by restarts; in place."""
     tree = shot.tree
     if tree.is_chain and not tree.angles and len(shot.tasks) == 1:  # out of reach: the method itself is the optimum
@@ -274,7 +276,7 @@ def meet_missed(shot: Shot, result: Tracked, missed: Indices, method: Method, se
         yield from _meet_urgent(shot, result, missed[~result.urgent[missed]], method, seed)
 
 
-def _meet_urgent(shot: Shot, result: Tracked, missed: Indices, method: Method, seed: int) -> Work[None]:
+def _meet_urgent(shot: Tracking, result: Tracked, missed: Indices, method: KnotSolver, seed: int) -> Work[None]:
     """Search for poses that meet the most urgent goals alone, as the search for all of them found none; in place."""
     if not len(missed) or not shot.tree.angles:
         return
@@ -288,7 +290,7 @@ def _meet_urgent(shot: Shot, result: Tracked, missed: Indices, method: Method, s
         prioritise(shot, result, found)
 
 
-def meet_like(shot: Shot, result: Tracked, other: Tracked, method: Method, seed: int) -> Work[None]:
+def meet_like(shot: Tracking, result: Tracked, other: Tracked, method: KnotSolver, seed: int) -> Work[None]:
     """Try frames that are missed if another path meets them, else take what it has found; in place."""
     missed = np.flatnonzero(~result.met)
     sought = missed[other.met[missed]] if shot.tree.angles else missed
@@ -299,7 +301,7 @@ def meet_like(shot: Shot, result: Tracked, other: Tracked, method: Method, seed:
         _keep(shot, result, missed, other.states.take(missed))
 
 
-def _undecided(shot: Shot, result: Tracked, missed: Indices, searched: Indices) -> Indices:
+def _undecided(shot: Tracking, result: Tracked, missed: Indices, searched: Indices) -> Indices:
     """Missed frames that may be met, although some of them were `searched`.
 
     A point that is farther from the root than the chain is long cannot be met. From one frame to another the least
@@ -319,7 +321,7 @@ def _undecided(shot: Shot, result: Tracked, missed: Indices, searched: Indices) 
     return np.asarray(missed[apart & near], np.intp)
 
 
-def prioritise(shot: Shot, result: Tracked, missed: Indices) -> None:
+def prioritise(shot: Tracking, result: Tracked, missed: Indices) -> None:
     """Meet the most urgent goals alone where not all can be met, and come as near to the others as that leaves."""
     some, tasks = result.states.take(missed), shot.precise_goals(missed)
     descend(shot.tree, some, tasks)
@@ -329,7 +331,7 @@ def prioritise(shot: Shot, result: Tracked, missed: Indices) -> None:
     result.put(missed[kept], some.take(kept), system.take(kept))
 
 
-def _searched(shot: Shot, result: Tracked, frames: Indices, rounds: Sequence[int], seed: int) -> Work[Indices]:
+def _searched(shot: Tracking, result: Tracked, frames: Indices, rounds: Sequence[int], seed: int) -> Work[Indices]:
     """Restart frames that are missed, in place; returns those that still are."""
     for begin in range(0, len(frames), _SEARCHED_AT_ONCE):
         part = frames[begin : begin + _SEARCHED_AT_ONCE]
@@ -352,7 +354,7 @@ def _every(missed: Indices, distance: int) -> Mask:
     return chosen
 
 
-def _from_others(shot: Shot, result: Tracked, missed: Indices, searched: Indices | None = None) -> Work[Indices]:
+def _from_others(shot: Tracking, result: Tracked, missed: Indices, searched: Indices | None = None) -> Work[Indices]:
     """Solve frames that are missed from the pose of the nearest frame that is met or was searched; returns the rest."""
     every = missed
     for _ in range(_NEIGHBOURS):
@@ -374,7 +376,7 @@ def _from_others(shot: Shot, result: Tracked, missed: Indices, searched: Indices
     return every[~result.met[every]]
 
 
-def _from_neighbours(shot: Shot, result: Tracked, missed: Indices) -> Work[None]:
+def _from_neighbours(shot: Tracking, result: Tracked, missed: Indices) -> Work[None]:
     """Go on from frame to frame with poses that are nearer than those beside them, in place."""
     for _ in range(_SPREADING):
         changed = False
@@ -396,7 +398,7 @@ def _from_neighbours(shot: Shot, result: Tracked, missed: Indices) -> Work[None]
             return
 
 
-def _keep(shot: Shot, result: Tracked, frames: Indices, some: States) -> bool:
+def _keep(shot: Tracking, result: Tracked, frames: Indices, some: States) -> bool:
     """Keep other poses of frames where they are met, or clearly nearer; return whether any is met now."""
     system, urgent = shot.system(some, frames), result.urgent[frames]
     before = np.sqrt(result.value[frames])

@@ -177,6 +177,14 @@ def keep_settings(armature: Object, undo: ExitStack) -> None:
         undo.callback(_write, group, values)
 
 
+def forget_settings(armature: Object) -> None:
+    """Give an armature and its bones back the state in which the extension has never set anything on them."""
+    owners = [(armature, _OF_OBJECT), *((bone, _OF_BONE) for bone in armature.pose.bones)]
+    for owner, names in owners:
+        for name in names:
+            _write(getattr(owner, name), {})
+
+
 def _read(group: PropertyGroup) -> dict[str, Any]:
     """Return the properties of a group that were ever set, by name; items of lists as such dictionaries."""
     found: dict[str, Any] = {}

@@ -98,6 +98,7 @@ MAPPING = (
     (_OPERATOR + "*bake*", "baking.html#bake"),
     (_OPERATOR + "follow*", "rigs.html#the-switch"),
     (_OPERATOR + "generated*", "baking.html#delete-generated-keys"),
+    (_OPERATOR + "remove_everything", "several_limbs.html#removing-what-was-made"),
     (_OPERATOR + "body*", "body.html#set-up-a-body"),
     (_OPERATOR + "contacts_find", "contacts.html#find-contacts"),
     (_OPERATOR + "contact*", "contacts.html#correct-the-list"),
@@ -107,9 +108,11 @@ MAPPING = (
     (_OPERATOR + "pull", "edit.html#pull"),
     (_OPERATOR + "trail*", "edit.html#trail"),
     (_OPERATOR + "drag", "pose.html#drag-without-a-set-up"),
+    (_OPERATOR + "transfer", "rigs.html#fk-and-ik-both-ways"),
     (_OPERATOR + "target_to_tip", "edit.html#target-to-tip"),
     (_OPERATOR + "target_rotate", "pose.html#drag-the-target"),
     (_OPERATOR + "target*", "pose.html#add-a-limb"),
+    ("bpy.ops.object.ik_triangulation_demo_add", "first_bake.html#without-a-rig"),
     ("bpy.ops.wm.ik_triangulation_*", ""),
 )
 

@@ -21,7 +21,11 @@ from .operators.edit import (
     POSE_OT_ik_triangulation_pull,
     POSE_OT_ik_triangulation_target_to_tip,
 )
-from .operators.limbs import POSE_OT_ik_triangulation_body_add, POSE_OT_ik_triangulation_limb_add
+from .operators.limbs import (
+    POSE_OT_ik_triangulation_body_add,
+    POSE_OT_ik_triangulation_limb_add,
+    POSE_OT_ik_triangulation_remove_everything,
+)
 from .operators.reach import POSE_OT_ik_triangulation_reach
 from .operators.solve import POSE_OT_ik_triangulation_live, POSE_OT_ik_triangulation_solve
 from .operators.target import POSE_OT_ik_triangulation_target_from_animation
@@ -57,6 +61,7 @@ class VIEW3D_MT_ik_triangulation(Menu):
         layout.operator(POSE_OT_ik_triangulation_target_from_animation.bl_idname, icon="ANIM")
         layout.separator()
         layout.operator(POSE_OT_ik_triangulation_generated_delete.bl_idname, icon="KEY_DEHLT")
+        layout.operator(POSE_OT_ik_triangulation_remove_everything.bl_idname, icon="X")
 
 
 def has_a_limb(context: Context) -> bool:

@@ -103,6 +103,7 @@ def paths(figure, count):
     """Paths of tips that some motion of the body has, each solved whole."""
     from ik_triangulation.cooperative import finished
     from ik_triangulation.motion.body_path import body_path, largest_turns, unsteadiness
+    from ik_triangulation.motion.shot import Shot
 
     print("\n| Paths of 120 frames | Reached | Turns over 3 x the local median | Largest turn [degrees] | ms a frame |")
     print("|---|---|---|---|---|")
@@ -113,7 +114,7 @@ def paths(figure, count):
             way = random_path(figure, seed)
             tasks = goals_of(figure, way, kind)
             begun = process_time()
-            states, _ = finished(body_path(figure.tree, stands(figure, len(way)), tasks))
+            states, _ = finished(body_path(Shot(tree=figure.tree, reference=stands(figure, len(way)), tasks=tasks)))
             spent += process_time() - begun
             reached += bool(reached_of(judge(figure, states, tasks)).all())
             jumps += unsteadiness(figure.tree, states) > 3.0
@@ -129,11 +130,12 @@ def report_crouch(figure):
     from ik_triangulation.goals.from_goals import balance_of
     from ik_triangulation.kinematics.batch import Geometry
     from ik_triangulation.motion.body_path import body_path, largest_turns, unsteadiness
+    from ik_triangulation.motion.shot import Shot
     from ik_triangulation.solvers.batch.change import System
 
     reference, tasks, steady = crouch(figure)
     begun = process_time()
-    states, _ = finished(body_path(figure.tree, reference, tasks, steady))
+    states, _ = finished(body_path(Shot(tree=figure.tree, reference=reference, tasks=tasks, steady=steady)))
     spent = process_time() - begun
     judged = judge(figure, states, tasks)
     half = half_frames(figure, states)

@@ -37,11 +37,12 @@ def solve_again(file, hips, frames=FRAMES):
     from ik_triangulation.cooperative import finished
     from ik_triangulation.kinematics.batch import Geometry
     from ik_triangulation.motion.body_path import body_path, unsteadiness
+    from ik_triangulation.motion.shot import Shot
 
     recording = recordings.load(file, frames)
     body, names, reference, tasks = problem(recording, hips)
     begun = process_time()
-    states, met = finished(body_path(body.tree, reference, tasks))
+    states, met = finished(body_path(Shot(tree=body.tree, reference=reference, tasks=tasks)))
     spent = process_time() - begun
     heads = Geometry(body.tree, states).heads
     rows = [recording.ob.data.bones.find(name) for name in names]

@@ -72,9 +72,9 @@ def drag(begin, goals, settings):
     took = 1e3 * (process_time() - started) / len(goals)
     met = [_is_met(pose, goal) for pose, goal in zip(poses, goals, strict=True)]
     tree, tasks = tree_of(begin.chain), tasks_of(goals, begin.chain.reach)
-    reference = np.array([rotation[:] for rotation in begin.rotations], float)[:, :, None]
     frames = tree.states([begin] * len(goals))
-    baked = tree.rotations(finished(natural_path(tree, frames, tasks, reference, settings.form)).states)
+    reference = tree.posed(tree.rotations(frames), frames)
+    baked = tree.rotations(finished(natural_path(tree, reference, tasks, settings.form)).states)
     ours = np.array([[rotation[:] for rotation in pose.rotations] for pose in poses]).transpose(1, 2, 0)
     return Drag(_apart(ours[..., 1:], ours[..., :-1]), _apart(ours, baked), np.array(met), took)
 

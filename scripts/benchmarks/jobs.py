@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Everyday jobs of a body that few empties drive: what its knees, trunk, shoulders and free arm do at the far end.
 
-*Set Up Body*, hands' empties keyed, *Bake*, all by operators on Rigify's human. Every figure is of what Blender shows.
+*Set Up Body*, hands' empties keyed, *Bake*, all by operators: on Rigify's human, and on a skeleton in a T-pose with
+Mixamo's names, whose arms are lowered. Every figure is of what Blender shows.
 """
 
-from itertools import pairwise
-from math import atan2, degrees
-from typing import NamedTuple
+from collections.abc import Callable
+from itertools import pairwise, product
+from math import atan2, degrees, radians
+from typing import Any, NamedTuple
 
 from . import postures, scenes
 
-# Places [m] of the hands of a figure of 1.98 m, which faces -Y with its left at +X, and whose arms are 0.63 m long.
+# Places [m] of the hands of Rigify's human, 1.98 m tall, who faces -Y with the left at +X. For others they are as many
+# arms' lengths from the shoulders, at the same share of their height.
 JOBS = {
     "cup across": {"L": (-0.38, -0.38, 1.05)},
     "shelf": {"L": (0.22, -0.35, 2.0)},
@@ -26,6 +29,7 @@ JOBS = {
     "opposite shoulder": {"L": (-0.2, -0.12, 1.5)},
 }
 FRAMES, THERE, LEAVES = 60, 30, 40
+SHOULDERS, ARM = {"L": (0.19, 0.03, 1.58), "R": (-0.19, 0.03, 1.58)}, 0.63  # of Rigify's human
 
 
 class Posture(NamedTuple):
@@ -47,30 +51,146 @@ class Posture(NamedTuple):
     slip: float
 
 
-def posture_of(job):
-    """Set up the body, key the hands and bake; return its posture."""
-    import bpy
-    from mathutils import Vector
+class Rig(NamedTuple):
+    """How to make a skeleton, and the names of its bones; those of a side have a place for L or R."""
 
-    ob = postures.human()
+    make: Callable[[], Any]
+    hips: str = "spine"
+    chest: str = "spine.003"
+    shoulder: str = "shoulder.{}"
+    upper_arm: str = "upper_arm.{}"
+    forearm: str = "forearm.{}"
+    hand: str = "hand.{}"
+    thigh: str = "thigh.{}"
+    shin: str = "shin.{}"
+    foot: str = "foot.{}"
+    sides: dict[str, str] = {"L": "L", "R": "R"}
+
+    def of(self, part, side=""):
+        """The name of a bone."""
+        return getattr(self, part).format(self.sides.get(side, side))
+
+
+def t_pose():
+    """A skeleton at rest in a T-pose, with Mixamo's names and proportions of a person of 1.8 m; its arms hang."""
+    import bpy
+    from mathutils import Matrix, Vector
+
+    scenes.empty_file()
+    data = bpy.data.armatures.new("T-Pose")
+    ob = bpy.data.objects.new("T-Pose", data)
+    bpy.context.scene.collection.objects.link(ob)
+    bpy.context.view_layer.objects.active = ob
+    ob.select_set(True)
+    bpy.ops.object.mode_set(mode="EDIT")
+
+    def add(name, parent, head, tail):
+        bone = data.edit_bones.new(f"mixamorig:{name}")
+        bone.head, bone.tail = head, tail
+        bone.parent = data.edit_bones[f"mixamorig:{parent}"] if parent else None
+
+    add("Hips", None, (0.0, 0.0, 1.02), (0.0, 0.0, 1.12))
+    trunk = ((0.0, 0.0, 1.12), (0.0, 0.013, 1.22), (0.0, 0.027, 1.31), (0.0, 0.047, 1.47))
+    for name, parent, head, tail in zip(
+        ("Spine", "Spine1", "Spine2"), ("Hips", "Spine", "Spine1"), trunk, trunk[1:], strict=False
+    ):
+        add(name, parent, head, tail)
+    add("Neck", "Spine2", (0.0, 0.047, 1.47), (0.0, 0.03, 1.57))
+    add("Head", "Neck", (0.0, 0.03, 1.57), (0.0, 0.05, 1.80))
+    for side, sign in (("Left", 1.0), ("Right", -1.0)):
+        arm = [
+            Vector((sign * x, y, 1.42))
+            for x, y in ((0.045, 0.05), (0.15, 0.07), (0.425, 0.072), (0.7, 0.07), (0.78, 0.07))
+        ]
+        names = ("Shoulder", "Arm", "ForeArm", "Hand")
+        for name, parent, head, tail in zip(
+            names, ("Spine2", *(side + each for each in names)), arm, arm[1:], strict=False
+        ):
+            add(side + name, parent, head, tail)
+        leg = (
+            (0.085, 0.015, 0.95),
+            (0.085, 0.01, 0.52),
+            (0.085, 0.04, 0.085),
+            (0.085, -0.065, 0.0),
+            (0.085, -0.15, 0.0),
+        )
+        leg = [Vector((sign * x, y, z)) for x, y, z in leg]
+        names = ("UpLeg", "Leg", "Foot", "ToeBase")
+        for name, parent, head, tail in zip(
+            names, ("Hips", *(side + each for each in names)), leg, leg[1:], strict=False
+        ):
+            add(side + name, parent, head, tail)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for bone in ob.pose.bones:
+        bone.rotation_mode = "QUATERNION"
+    for side, sign in (("Left", 1.0), ("Right", -1.0)):
+        bone = ob.pose.bones[f"mixamorig:{side}Arm"]
+        at = Matrix.Translation(bone.head)
+        bone.matrix = at @ Matrix.Rotation(radians(sign * HANGING), 4, "Y") @ at.inverted() @ bone.matrix
+    bpy.context.view_layer.update()
+    return ob
+
+
+HANGING = 75.0  # degrees by which arms of the T-pose are lowered
+MIXAMO = (
+    "Hips",
+    "Spine2",
+    *("{}Shoulder", "{}Arm", "{}ForeArm", "{}Hand", "{}UpLeg", "{}Leg", "{}Foot"),
+)
+RIGS = {
+    "human": Rig(postures.human),
+    "t-pose": Rig(t_pose, *(f"mixamorig:{name}" for name in MIXAMO), {"L": "Left", "R": "Right"}),
+}
+
+
+class Baked(NamedTuple):
+    """A job that was baked: its rig, where the hands should be, and all bones before and at each frame."""
+
+    rig: Rig
+    places: dict[str, Any]
+    before: dict[str, Any]
+    shown: list[dict[str, Any]]
+
+
+def baked(job, rig="human"):
+    """Set up the body of a rig, key the hands and bake."""
+    import bpy
+
+    rig = RIGS[rig]
+    ob = rig.make()
     bpy.ops.object.mode_set(mode="POSE")
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, FRAMES
-    places = JOBS[job]
+    places = _places(ob, rig, JOBS[job])
     with scenes.silent():
         assert bpy.ops.pose.ik_triangulation_body_add() == {"FINISHED"}
         for side, place in places.items():
-            target = ob.pose.bones[f"hand.{side}"].ik_triangulation.target
+            target = ob.pose.bones[rig.of("hand", side)].ik_triangulation.target
             into = target.parent.matrix_world.inverted() if target.parent else None
             start = target.matrix_world.translation.copy()
-            for frame, at in ((1, start), (THERE, Vector(place)), (LEAVES, Vector(place)), (FRAMES, start)):
+            for frame, at in ((1, start), (THERE, place), (LEAVES, place), (FRAMES, start)):
                 target.location = into @ at if into else at
                 target.keyframe_insert("location", frame=frame)
         before = _shown(ob, 1)
-        ob.data.bones.active = ob.data.bones[f"hand.{next(iter(places))}"]
+        ob.data.bones.active = ob.data.bones[rig.of("hand", next(iter(places)))]
         assert bpy.ops.pose.ik_triangulation_bake() == {"FINISHED"}
-    shown = [_shown(ob, frame) for frame in range(1, FRAMES + 1)]
-    return _posture(places, before, shown)
+    return Baked(rig, places, before, [_shown(ob, frame) for frame in range(1, FRAMES + 1)])
+
+
+def _places(ob, rig, places):
+    """Places (world space) for the hands of a rig."""
+    from mathutils import Vector
+
+    rest = {part: ob.data.bones[rig.of(part, "L")] for part in ("upper_arm", "hand")}
+    arm = (rest["upper_arm"].length + (rest["hand"].head_local - rest["upper_arm"].tail_local).length) + rest[
+        "hand"
+    ].length
+    found = {}
+    for side, place in places.items():
+        here = ob.data.bones[rig.of("upper_arm", side)].head_local
+        way = (Vector(place) - Vector(SHOULDERS[side])) * arm / ARM
+        found[side] = ob.matrix_world @ Vector((here.x + way.x, here.y + way.y, place[2] * here.z / SHOULDERS[side][2]))
+    return found
 
 
 def _shown(ob, frame):
@@ -82,27 +202,33 @@ def _shown(ob, frame):
     return {bone.name: (posed.matrix_world @ bone.matrix, posed.matrix_world @ bone.tail) for bone in posed.pose.bones}
 
 
-def _posture(places, before, shown):
+def posture_of(job, rig="human"):
+    """Bake a job; return its posture."""
+    rig, places, before, shown = baked(job, rig)
     from mathutils import Vector
 
     there, up = shown[THERE - 1], Vector((0.0, 0.0, 1.0))
 
-    def way(pose, first, second):
-        return pose[second][0].translation - pose[first][0].translation
+    def way(pose, first, second, side, other=None):
+        return pose[rig.of(second, other or side)][0].translation - pose[rig.of(first, side)][0].translation
 
     def yaw(pose, bone):
-        across = way(pose, f"{bone}.R", f"{bone}.L")
+        across = way(pose, bone, bone, "R", "L")
         return degrees(atan2(across.y, across.x))
 
     def on_chest(pose, side):
-        return (pose["spine.003"][0].inverted() @ pose[f"shoulder.{side}"][0]).to_quaternion()
+        return (pose[rig.of("chest")][0].inverted() @ pose[rig.of("shoulder", side)][0]).to_quaternion()
 
-    knees = [degrees(way(there, f"thigh.{s}", f"shin.{s}").angle(way(there, f"shin.{s}", f"foot.{s}"))) for s in "LR"]
-    trunk = way(there, "thigh.L", "upper_arm.L") + way(there, "thigh.R", "upper_arm.R")
-    free = [way(pose, "upper_arm.R", "forearm.R") for pose in (before, there)] if "R" not in places else [up, up]
-    if "L" not in places:
-        free = [way(pose, "upper_arm.L", "forearm.L") for pose in (before, there)]
-    tilts = [degrees(arm.angle(-up)) for arm in free]
+    knees = [degrees(way(there, "thigh", "shin", s).angle(way(there, "shin", "foot", s))) for s in "LR"]
+    trunk = way(there, "thigh", "upper_arm", "L") + way(there, "thigh", "upper_arm", "R")
+    idle = next((side for side in "RL" if side not in places), None)
+    tilts = (
+        [degrees(way(pose, "upper_arm", "forearm", idle).angle(-up)) for pose in (before, there)] if idle else (0, 0)
+    )
+    turning = [rig.of(part) for part in ("hips", "chest")]
+    turning += [
+        rig.of(part, side) for part, side in (("upper_arm", "L"), ("upper_arm", "R"), ("thigh", "L"), ("shin", "L"))
+    ]
     return Posture(
         max(knees),
         degrees(trunk.angle(up)),
@@ -113,10 +239,10 @@ def _posture(places, before, shown):
         max(
             _turn(first[bone][0].to_quaternion(), second[bone][0].to_quaternion())
             for first, second in pairwise(shown)
-            for bone in ("spine", "spine.003", "upper_arm.L", "upper_arm.R", "thigh.L", "shin.L")
+            for bone in turning
         ),
-        max((there[f"hand.{side}"][1] - Vector(place)).length for side, place in places.items()),
-        max((pose[f"foot.{s}"][1] - before[f"foot.{s}"][1]).length for pose in shown for s in "LR"),
+        max((there[rig.of("hand", side)][1] - place).length for side, place in places.items()),
+        max((pose[name][1] - before[name][1]).length for pose in shown for name in (rig.of("foot", s) for s in "LR")),
     )
 
 
@@ -126,15 +252,17 @@ def _turn(first, second):
 
 
 def run(arguments):
-    print("| Job | Knee | Trunk off upright | Shoulders turn | Hips turn | Clavicle | Free arm raised ", end="")
+    print("| Rig | Job | Knee | Trunk off upright | Shoulders turn | Hips turn | Clavicle | Free arm raised ", end="")
     print("| Largest turn of a frame | Hand off [mm] | Feet slip [mm] |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     with scenes.extension():
-        for job in arguments.jobs:
-            found = posture_of(job)
+        for rig, job in product(arguments.rigs, arguments.jobs):
+            with scenes.silent():
+                found = posture_of(job, rig)
             angles = " | ".join(f"{round(angle)}\N{DEGREE SIGN}" for angle in found[:7])
-            print(f"| {job} | {angles} | {1e3 * found.off:.1f} | {1e3 * found.slip:.2f} |", flush=True)
+            print(f"| {rig} | {job} | {angles} | {1e3 * found.off:.1f} | {1e3 * found.slip:.2f} |", flush=True)
 
 
 def add_arguments(parser):
     parser.add_argument("--jobs", nargs="+", choices=JOBS, default=list(JOBS))
+    parser.add_argument("--rigs", nargs="+", choices=RIGS, default=list(RIGS))

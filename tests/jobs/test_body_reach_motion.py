@@ -35,7 +35,7 @@ def solved(way=(-0.2, -0.3, -0.45), back=0, **style):
     problem = BodyProblem(body, samples)
     last = FRAMES[-1] - back
     how = style_of(*(style.get(name, given) for name, given in _USUAL.items()))
-    motion = BodyReachMotion(problem, [BodyVisit(last, last, samples.goals)], how, 24.0)
+    motion = BodyReachMotion(problem, [BodyVisit(last, last, samples.goals)], how, bpy.context.scene)
     return problem, motion, finished(motion.solved(back))
 
 

@@ -4,7 +4,9 @@
 import bpy
 import pytest
 
-from ik_triangulation.presets import apply_preset, find_preset, read_preset
+from ik_triangulation.presets import find_preset
+from ik_triangulation.presets.file import read_preset
+from ik_triangulation.presets.limb import apply_preset
 from ik_triangulation.rig.map_objects import home
 
 from ..rigs import chain_rig, empty, evaluated_tip, nothing_lost
@@ -166,7 +168,7 @@ def test_those_that_are_limbs_stay_as_they_are():
     assert rig.data.bones.active.name == "hand.R"
 
 
-def test_a_removed_limb_keeps_its_settings_its_bones_and_its_target_object():
+def test_a_removed_limb_keeps_its_settings_and_its_bones_and_takes_the_empty_that_was_made_for_it():
     rig = chain_rig(3)
     choose(rig, "Bone 2")
     bpy.ops.pose.ik_triangulation_limb_add()
@@ -174,6 +176,6 @@ def test_a_removed_limb_keeps_its_settings_its_bones_and_its_target_object():
     assert bpy.ops.pose.ik_triangulation_limb_remove() == {"FINISHED"}
     assert limbs(rig) == {}
     assert rig.pose.bones["Bone 2"].ik_triangulation.solver == "CCD"
-    assert "Bone 2 Target" in bpy.data.objects
+    assert "Bone 2 Target" not in bpy.data.objects
     with pytest.raises(RuntimeError, match="Choose a limb in the list"):
         bpy.ops.pose.ik_triangulation_limb_remove()

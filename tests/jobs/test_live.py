@@ -4,8 +4,9 @@
 from time import sleep
 
 import bpy
+import numpy as np
 import pytest
-from mathutils import Vector
+from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import TargetError
 from ik_triangulation.jobs import live
@@ -14,7 +15,7 @@ from ik_triangulation.rig.frames import samples
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui.last_result import latest
 
-from ..rigs import chain_rig, configure, curves_of, empty, key_location, nothing_lost, rotate
+from ..rigs import chain_rig, configure, curves_of, empty, key_location, nothing_lost, push_down, rotate
 from .dragging import PLACE, TIP, apart, begin, rotations, standard, update
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -59,6 +60,31 @@ def test_baked_keys_are_shown_as_they_are():
         assert sorted(shown) == pytest.approx(
             sorted(value for bone in list(rig.pose.bones)[1:] for value in bone.rotation_quaternion), abs=1e-6
         )
+
+
+@pytest.mark.parametrize("blend", ["REPLACE", "ADD"])
+def test_over_a_strip_each_frame_shows_what_a_bake_keys_also_where_nothing_but_the_strip_moves(blend):
+    rig, target = standard()
+    key_location(target, (1, 11, 21))
+    for frame in (1, 20, 40):
+        for turn, bone in enumerate(list(rig.pose.bones)[1:]):
+            rotate(bone, Quaternion((1.0, 0.01 * frame * turn, 0.1, 0.01 * (20 - frame))).normalized())
+            bone.keyframe_insert("rotation_quaternion", frame=frame)
+    push_down(rig, blend)
+    bpy.context.scene.frame_end = 40
+    bpy.context.scene.frame_set(5)
+    live.start(rig, TIP)
+    seen = {}
+    for frame in (5, 14, 28, 33, 7):
+        bpy.context.scene.frame_set(frame)
+        update()
+        assert apart(rig, target) < 1e-4
+        seen[frame] = rotations(rig)
+    live.stop_all()
+    bake(Limb.of(rig.pose.bones[TIP]), 1, 40)
+    for frame, before in seen.items():
+        bpy.context.scene.frame_set(frame)
+        assert np.abs(np.array(rotations(rig)) - before).max() < 1e-4
 
 
 def test_a_bake_does_not_disturb_it_and_it_does_not_disturb_a_bake():

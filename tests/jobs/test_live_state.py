@@ -5,10 +5,11 @@ import bpy
 import pytest
 
 from ik_triangulation.jobs.live_character import LiveBody
-from ik_triangulation.jobs.live_state import is_animated
+from ik_triangulation.jobs.live_state import LiveChannels, is_animated
 from ik_triangulation.jobs.problem import body_of
 
 from ..bodies import set_up_rig
+from ..rigs import push_down
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -23,16 +24,25 @@ def test_keys_of_the_hips_place_count_only_where_it_moves():
     assert is_animated(body)
 
 
-def test_strips_count_unless_they_are_muted():
+def test_strips_are_overridden_and_what_they_change_at_a_frame_change_is_nobodys_pose():
     rig = set_up_rig()
-    body = body_of(rig, "hand.L")
-    rig.pose.bones["shin.L"].keyframe_insert("rotation_quaternion", frame=1)
-    action, rig.animation_data.action = rig.animation_data.action, None
-    track = rig.animation_data.nla_tracks.new()
-    track.strips.new("Strip", 1, action)
-    assert is_animated(body)
-    track.mute = True
+    body, shin, thigh = body_of(rig, "hand.L"), rig.pose.bones["shin.L"], rig.pose.bones["thigh.L"]
+    shin.keyframe_insert("rotation_quaternion", frame=1)
+    channels = LiveChannels([thigh, shin])
+    assert not channels.has_strips
+    strip = push_down(rig)
+    assert not channels.suits(rig)
+    channels = LiveChannels([thigh, shin])
+    assert channels.has_strips
     assert not is_animated(body)
+    before = channels.read(rig)
+    shin.rotation_quaternion = 0.8, 0.6, 0.0, 0.0
+    assert not channels.is_changed(channels.read(rig), before, new_frame=True)
+    assert channels.is_changed(channels.read(rig), before, new_frame=False)
+    thigh.rotation_quaternion = 0.8, 0.6, 0.0, 0.0
+    assert channels.is_changed(channels.read(rig), before, new_frame=True)
+    strip.mute = True
+    assert not channels.suits(rig)
 
 
 def test_an_armature_that_is_gone_is_none():

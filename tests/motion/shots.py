@@ -13,7 +13,7 @@ from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge
 from ik_triangulation.kinematics.batch import Geometry, States, Tree
 from ik_triangulation.motion.jumps import leaps_of, ways_of
 from ik_triangulation.motion.knots import KnotMethod
-from ik_triangulation.motion.tracking import Shot, interpolated
+from ik_triangulation.motion.tracking import Tracking, interpolated
 from ik_triangulation.solvers import SolverSettings, solve
 
 from ..chains import straight
@@ -70,7 +70,7 @@ class Problem:
         self.first = solve(first, Point(places[:, 0]), solver=solver, tolerance=self.tolerance).pose
         ways = ways_of(self.tree, frames, tasks)
         held = None if last is None else self.tree.states([last])
-        self.shot = Shot(self.tree, frames, tasks, self.tree.states([self.first]), held, ways, leaps_of(ways))
+        self.shot = Tracking(self.tree, frames, tasks, self.tree.states([self.first]), held, ways, leaps_of(ways))
         settings = SolverSettings(solver=solver, seed=seed)
         self.method = KnotMethod(self.tree, tasks, self.first, self.bases.__getitem__, self.goal_at, settings)
 

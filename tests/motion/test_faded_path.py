@@ -12,6 +12,7 @@ from ik_triangulation.goals.task import Level
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.motion.body_path import body_path, largest_turns
 from ik_triangulation.motion.faded_path import faded_path
+from ik_triangulation.motion.shot import Shot
 from scripts.benchmarks import humanoid
 from scripts.benchmarks.body_goals import FEET, HANDS, stands
 
@@ -36,16 +37,22 @@ def problem():
     return reference, [*held, task], start, goal
 
 
+def shot_of(reference, tasks, influence=None):
+    return Shot(tree=TREE, reference=reference, tasks=tasks, influence=influence or {})
+
+
 def solved(influence, tip=HAND):
     reference, tasks, _, _ = problem()
-    states, met = finished(faded_path(TREE, reference, tasks, {tip: np.asarray(influence, float)}))
+    states, met = finished(
+        faded_path(Shot(tree=TREE, reference=reference, tasks=tasks, influence={tip: np.asarray(influence, float)}))
+    )
     return states, met
 
 
 def test_full_influence_is_the_path_itself():
     reference, tasks, _, _ = problem()
     states, _ = solved(np.ones(COUNT))
-    same, _ = finished(body_path(TREE, reference, tasks))
+    same, _ = finished(body_path(shot_of(reference, tasks)))
     assert np.array_equal(states.angles, same.angles)
 
 
@@ -85,7 +92,9 @@ def test_a_little_influence_changes_little():
 
 def test_a_held_foot_without_influence_is_free():
     reference, tasks, _, goal = problem()
-    states, met = finished(faded_path(TREE, reference, tasks, {FOOT: np.zeros(COUNT)}))
+    states, met = finished(
+        faded_path(Shot(tree=TREE, reference=reference, tasks=tasks, influence={FOOT: np.zeros(COUNT)}))
+    )
     assert met.all()
     assert np.abs(place_of(states, HAND) - goal).max() < 1e-3
     assert np.abs(place_of(states, FOOT) - place_of(reference, FOOT)).max() > 1e-3

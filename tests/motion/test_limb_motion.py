@@ -6,7 +6,8 @@ import numpy as np
 from ik_triangulation.cooperative import finished
 from ik_triangulation.goals.from_goals import point_task
 from ik_triangulation.kinematics.batch import Geometry
-from ik_triangulation.motion.limb_motion import closes, limb_motion
+from ik_triangulation.motion.limb_motion import limb_motion
+from ik_triangulation.motion.shot import Shot
 from ik_triangulation.solvers.natural import LimbForm
 
 from ..solvers.natural.arms import arm, motion
@@ -15,11 +16,12 @@ from ..solvers.natural.arms import arm, motion
 def test_a_lap_reaches_and_closes_and_a_part_of_it_is_no_cycle():
     tree, states = motion(arm(1), 1)
     task = point_task(Geometry(tree, states).tip(), np.array([1e-4 * tree.size]))
-    reference = tree.rotations(states)[..., :1]
-    assert closes(tree, states, [task], reference)
+    reference = states.take(np.zeros(len(states), int)).like(states)
+    shot = Shot(tree=tree, reference=reference, tasks=[task], form=LimbForm(has_end=True))
+    assert shot.closes
     half = np.arange(30)
-    assert not closes(tree, states.take(half), [task.take(half)], reference)
-    path = finished(limb_motion(tree, states, [task], reference, LimbForm(has_end=True)))
+    assert not shot.take(half).closes
+    path = finished(limb_motion(shot))
     assert path.met.all()
     rotations = tree.rotations(path.states)
     assert np.abs((rotations[..., 0] * rotations[..., -1]).sum(1)).min() > 1.0 - 1e-9

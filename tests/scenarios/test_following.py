@@ -10,7 +10,8 @@ from ik_triangulation.jobs.bake import bake, bake_limbs, rebake
 from ik_triangulation.jobs.controls import let_follow
 from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.reach import reach
-from ik_triangulation.jobs.setup import add_limbs, remove_limb
+from ik_triangulation.jobs.removal import remove_limb
+from ik_triangulation.jobs.setup import add_limbs
 from ik_triangulation.rig.anatomy.limbs import Anatomy
 from ik_triangulation.rig.controls import Controls
 from ik_triangulation.rig.limb import Limb
@@ -22,7 +23,11 @@ LAST = 12
 CHAINS = {"hand": ("upper_arm_fk", "forearm_fk", "hand_fk"), "foot": ("thigh_fk", "shin_fk", "foot_fk")}
 PARENTS = {"hand": "upper_arm_parent", "foot": "thigh_parent"}
 LIMBS = [(end, side) for end in CHAINS for side in "LR"]
-each_limb = pytest.mark.parametrize(("end", "side"), LIMBS)
+# An arm on one side and a leg on the other; all four with --long.
+in_short = [("hand", "L"), ("foot", "R")]
+each_limb = pytest.mark.parametrize(
+    ("end", "side"), [each if each in in_short else pytest.param(*each, marks=pytest.mark.long) for each in LIMBS]
+)
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ import bpy
 import pytest
 
 from ik_triangulation.jobs.bake import bake
-from ik_triangulation.jobs.setup import add_limbs, remove_limb
+from ik_triangulation.jobs.removal import remove_limb
+from ik_triangulation.jobs.setup import add_limbs
 from ik_triangulation.rig.limb import Limb
 
 from ..rigs import key_location

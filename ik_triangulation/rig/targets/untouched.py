@@ -58,6 +58,9 @@ _SWITCHES = {
 _SAME = 1e-6  # difference of matrices that is rounding, relative to their largest number
 _AHEAD = 2.0  # of the length of a head: distance to the ball it looks at
 
+_faces: dict[tuple[object, ...], Vector] = {}  # places in front of faces, in the bone's own axes, of one rest pose
+_MOST_FACES = 64
+
 
 def remember_rotation(target: Object) -> None:
     """Store the present rotation of a target as the one with which it was made for a hand."""
@@ -186,8 +189,7 @@ def put_at_tip(target: Object, bone: PoseBone, frame: Matrix, looks: bool = Fals
     `frame` is that of the bone (4x4, armature space). What is looked at keeps its rotation.
     """
     if looks:
-        look, world = look_of(bone.id_data, bone.name), bone.id_data.matrix_world @ frame
-        target.location = world @ (Vector((0.0, bone.length, 0.0)) + look.origin + look.axis * (_AHEAD * bone.length))
+        target.location = _before_face(bone, frame)
         return
     target.location, turn, _ = place_at_tip(bone, frame).decompose()
     turning = channel(target)[0]
@@ -198,6 +200,26 @@ def put_at_tip(target: Object, bone: PoseBone, frame: Matrix, looks: bool = Fals
 def place_at_tip(bone: PoseBone, frame: Matrix) -> Matrix:
     """Return a frame without scale (4x4, world space) at the tail of a bone that has this `frame` (armature space)."""
     return (bone.id_data.matrix_world @ frame @ Matrix.Translation((0.0, bone.length, 0.0))).normalized()
+
+
+def _before_face(bone: PoseBone, frame: Matrix) -> Vector:
+    """Return the place in front of the face of a bone that has this `frame` (armature space), world space."""
+    armature, rest = bone.id_data, bone.bone
+    key = armature.session_uid, bone.name, len(armature.pose.bones), bone.length, rest.matrix_local.copy().freeze()
+    if key not in _faces:
+        if len(_faces) >= _MOST_FACES:
+            _faces.clear()
+        look = look_of(armature, bone.name)  # of 700 bones this takes 10 ms
+        _faces[key] = Vector((0.0, bone.length, 0.0)) + look.origin + look.axis * (_AHEAD * bone.length)
+    return armature.matrix_world @ frame @ _faces[key]
+
+
+def _is_at_tip(target: Object, bone: PoseBone, frame: Matrix, looks: bool) -> bool:
+    """Tell whether a target is where put_at_tip() puts it, so that it does not have to be evaluated once more."""
+    if looks:
+        return _is_same(target.location, _before_face(bone, frame))
+    place, turn, _ = place_at_tip(bone, frame).decompose()
+    return _is_same(target.location, place) and rotation_angle(target.matrix_basis.to_quaternion(), turn) <= _SAME
 
 
 def take_along_shown(rig: RigBody, view_layer: ViewLayer, undo: ExitStack) -> None:
@@ -222,10 +244,12 @@ def take_along(bones: Iterable[PoseBone], frame_of: Callable[[str], Matrix], und
         limb, target = bone.ik_triangulation, bone.ik_triangulation.target
         if not is_waiting(bone) or limb.use_offset or target.library is not None:
             continue
-        before = _place(target)
+        before, frame, looks = _place(target), frame_of(bone.name), limb.orientation == "LOOK"
+        if _is_at_tip(target, bone, frame, looks):
+            continue
         keep_waiting(bone, undo)
         as_made = is_as_made(target)
-        put_at_tip(target, bone, frame_of(bone.name), limb.orientation == "LOOK")
+        put_at_tip(target, bone, frame, looks)
         if as_made:
             remember_rotation(target)
         let_wait(bone)

@@ -28,7 +28,6 @@ from ...kinematics.batch.algebra import at, cross, lengths
 _MORE_URGENT = 30.0  # weight of squared errors of level 0 beside those of the levels below
 
 Shares = Sequence[tuple[Mask, Any]]  # rows of each level, and their damping: a number, or (F)
-Solved = tuple[Numbers, Numbers]  # the change (k, F), and the damping of every row (r, F)
 
 PASSES = 6  # of the active set; what is still beyond a bound is clipped
 _WORST = 0.5  # share of the largest excess from which on a column is fixed: the others may yet come back inside

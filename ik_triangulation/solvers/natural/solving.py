@@ -48,7 +48,6 @@ def natural_path(
     tree: Tree,
     frames: States,
     tasks: Sequence[Task],
-    reference: Numbers,
     form: LimbForm = PLAIN_LIMB,
     *,
     fps: float = USUAL_FPS,
@@ -56,15 +55,15 @@ def natural_path(
     cyclic: bool = False,
     first: int = 0,
 ) -> Work[NaturalPath]:
-    """Return states that meet the tasks and keep to the `reference` (n, 4, F or 1), rotations made by hand.
+    """Return states that meet the tasks and keep to `frames`, the reference at each of F frames, inside the limits.
 
-    `frames` has the root's frame and the locked joints at each of the F frames, which follow one another at `fps`
-    frames a second; with `cyclic` the first follows the last. `first` is the number of the first one if they are part
-    of a longer path. `smoothing` from 0 to 1 calms the motion. A first or last frame whose reference meets its tasks
-    stays as that is, and so does a path that meets them all. A frame that cannot be met comes as near as it can from
-    where it is; of a limb too short for it the end gives way. Gives way to others between parts of a long path.
+    These follow one another at `fps` frames a second; with `cyclic` the first follows the last. `first` is the number
+    of the first one if they are part of a longer path. `smoothing` from 0 to 1 calms the motion. A first or last frame
+    whose reference meets its tasks stays as that is, and so does a path that meets them all. A frame that cannot be met
+    comes as near as it can from where it is; if the limb is too short for it, the end's rotation is relaxed. Yields
+    between parts of a long path.
     """
-    given = tree.posed(np.broadcast_to(reference, (*reference.shape[:2], len(frames))), frames)  # inside the limits
+    given = frames
     ends = np.unique([] if cyclic else [0, len(frames) - 1]).astype(np.intp)
     held = ends[System(tree, given.take(ends), [task.take(ends) for task in tasks]).met]
     if len(held) == len(ends) > 1 and System(tree, given, tasks).met.all():  # somebody made this motion already
@@ -215,7 +214,7 @@ def natural_pose(pose: Pose, goal: Goal, form: LimbForm = PLAIN_LIMB) -> bool:
         return False
     tree = tree_of(pose.chain)
     reference = np.array([rotation[:] for rotation in pose.rotations], float)[:, :, None]
-    path = finished(natural_path(tree, tree.states([pose]), tasks, reference, form))
+    path = finished(natural_path(tree, tree.posed(reference, tree.states([pose])), tasks, form))
     found = tree.rotations(path.states)
     for i, joint in enumerate(pose.chain.joints):
         if not isinstance(joint.freedom, Locked):

@@ -9,8 +9,8 @@ from bpy.types import Context
 from mathutils import Vector
 
 from ...errors import TargetError
-from ...jobs.body_drag import BodyDrag
-from ...rig.limb import select_only
+from ...jobs import body_drag
+from ...rig import limb as rig_limb
 from ..context import cannot_pose, own_armature
 from .target_drag import MovingOperator, lengths_text
 
@@ -39,7 +39,7 @@ class POSE_OT_ik_triangulation_drag(MovingOperator):
         self._drag.move(Vector(self.value))
 
     def text(self, context: Context) -> str:
-        drag = cast(BodyDrag, self._drag)
+        drag = cast("body_drag.BodyDrag", self._drag)
         pinned = ", ".join(drag.pinned) or "none"
         return f"Drag {drag.bone}:  {lengths_text(context, self.value)}   pinned: {pinned}"
 
@@ -48,19 +48,19 @@ class POSE_OT_ik_triangulation_drag(MovingOperator):
         for name in ("bone", "value"):
             column.prop(self, name)
 
-    def _begin(self, context: Context) -> BodyDrag:
+    def _begin(self, context: Context) -> "body_drag.BodyDrag":
         armature = context.active_object
         active = armature.data.bones.active
         name = self.bone or (active.name if active else "")
         if not name:
             raise TargetError("No bone is active. Make the one to drag active.")
         self.bone = name
-        return BodyDrag(armature, name, context.scene, context.view_layer)
+        return body_drag.BodyDrag(armature, name, context.scene, context.view_layer)
 
     def _end(self, context: Context) -> set[str]:
         if not self._is_dragged:  # a mere click selects the bone, as without the tool
             self.cancel(context)
-            select_only(context.active_object, [self.bone])
+            rig_limb.select_only(context.active_object, [self.bone])
             return {"FINISHED"}
         return super()._end(context)
 

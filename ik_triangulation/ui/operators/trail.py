@@ -9,10 +9,10 @@ from bpy.types import Context, Event
 from mathutils import Vector
 
 from ...errors import IKError
-from ...jobs.edit import pull
-from ...jobs.trail import PullDrag
+from ...jobs import edit as edits
+from ...jobs import trail as trails
 from ..context import active_armature, active_bone
-from ..overlay.trail import begin_drag, end_drag
+from ..overlay import trail as shown
 from .adjust import changed
 from .base import report_outcome
 from .edit import PROFILE_ITEMS, cannot_pull
@@ -42,7 +42,7 @@ class POSE_OT_ik_triangulation_trail_drag(MovingOperator):
     def act(self, context: Context) -> set[str]:
         armature, tip = active_armature(context), active_bone(context).name
         where = context.scene, context.view_layer
-        report = pull(armature, tip, self._frame(context), tuple(self.value), self.falloff, self.profile, *where)
+        report = edits.pull(armature, tip, self._frame(context), tuple(self.value), self.falloff, self.profile, *where)
         return report_outcome(self, context, [report])
 
     def modal(self, context: Context, event: Event) -> set[str]:
@@ -80,27 +80,27 @@ class POSE_OT_ik_triangulation_trail_drag(MovingOperator):
     def _frame(self, context: Context) -> int:
         return int(changed(self, {"frame": context.scene.frame_current}).get("frame", context.scene.frame_current))
 
-    def _begin(self, context: Context) -> PullDrag:
+    def _begin(self, context: Context) -> "trails.PullDrag":
         self.frame = self._frame(context)
         armature, tip = active_armature(context), active_bone(context).name
-        drag = PullDrag(armature, tip, self.frame, self.falloff, context.scene, context.view_layer)
-        begin_drag(drag)
+        drag = trails.PullDrag(armature, tip, self.frame, self.falloff, context.scene, context.view_layer)
+        shown.begin_drag(drag)
         return drag
 
     def _finish(self) -> set[str]:
-        drag = cast(PullDrag, self._drag)
+        drag = cast("trails.PullDrag", self._drag)
         try:
             report = drag.finish()
         except IKError as error:
             drag.cancel()
             return self.report_error(error)
         finally:
-            end_drag()
+            shown.end_drag()
         return report_outcome(self, bpy.context, [report])
 
     def cancel(self, context: Context) -> None:
         super().cancel(context)
-        end_drag()
+        shown.end_drag()
 
 
 register, unregister = bpy.utils.register_classes_factory((POSE_OT_ik_triangulation_trail_drag,))

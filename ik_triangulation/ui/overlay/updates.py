@@ -10,7 +10,7 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Armature, Depsgraph, Object
 
-_count = _edits = _setups = 0
+_count = _edits = _setups = _frames = 0
 
 _MOST = 64  # updates of an evaluation that are looked through; more of them count as a change of the setup
 
@@ -41,6 +41,11 @@ def setups() -> int:
     return _setups
 
 
+def setup_edits() -> int:
+    """Return a number that is another one after each of these but a change of the frame."""
+    return _setups - _frames
+
+
 @persistent  # type: ignore[untyped-decorator]
 def _notice(*_: object) -> None:
     global _count
@@ -58,8 +63,9 @@ def _notice_edit(*of: object) -> None:
 
 @persistent  # type: ignore[untyped-decorator]
 def _notice_frame(*_: object) -> None:
-    global _setups
+    global _setups, _frames
     _setups += 1  # settings can be animated
+    _frames += 1
 
 
 def _is_setup(depsgraph: Depsgraph) -> bool:

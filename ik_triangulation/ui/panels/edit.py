@@ -12,6 +12,7 @@ from ..operators.edit import (
     POSE_OT_ik_triangulation_target_to_tip,
 )
 from ..operators.trail import POSE_OT_ik_triangulation_trail_drag
+from ..operators.transfer import POSE_OT_ik_triangulation_transfer
 from .layout import LimbPanel
 
 
@@ -43,6 +44,9 @@ class VIEW3D_PT_ik_triangulation_edit(LimbPanel, Panel):
         row.operator_context = "INVOKE_REGION_WIN"
         row.operator(POSE_OT_ik_triangulation_trail_drag.bl_idname, icon="RESTRICT_SELECT_OFF")
         column.operator(POSE_OT_ik_triangulation_mirror.bl_idname, icon="MOD_MIRROR")
+        row = column.row(align=True)
+        row.operator(POSE_OT_ik_triangulation_transfer.bl_idname, text="IK to FK").to = "FK"
+        row.operator(POSE_OT_ik_triangulation_transfer.bl_idname, text="FK to IK").to = "IK"
 
 
 register, unregister = bpy.utils.register_classes_factory((VIEW3D_PT_ik_triangulation_edit,))

@@ -19,11 +19,11 @@ _WIDE = 320.0  # above which there is room for more columns
 
 
 class SidebarPanel:
-    """Base of all panels: in the Animation tab of the 3D viewport's sidebar."""
+    """Base of all panels: in a tab of their own in the 3D viewport's sidebar, so that Bake is on small screens too."""
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
-    bl_category = "Animation"
+    bl_category = "IK"
 
     def column(self, context: Context) -> UILayout:
         """Return a column with labels left, values right and no key buttons; a narrow one has labels in the fields."""

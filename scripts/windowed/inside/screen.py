@@ -68,7 +68,7 @@ def _png(colours: np.ndarray) -> bytes:
     return file
 
 
-def sidebar(tab: str = "Animation") -> Steps:
+def sidebar(tab: str = "IK") -> Steps:
     """Show a tab of the sidebar."""
     viewport().spaces.active.show_region_ui = True
     yield 0.5  # the tabs are there only once it has been drawn

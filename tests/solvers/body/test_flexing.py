@@ -14,6 +14,7 @@ from ik_triangulation.kinematics import Body, BodyTip, EulerLimits, Free, Hinge,
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.kinematics.body import states_of
 from ik_triangulation.motion.body_path import body_path
+from ik_triangulation.motion.shot import Shot
 from ik_triangulation.solvers.body.flexing import bending_limbs, flexed, inclined
 from scripts.benchmarks import humanoid
 
@@ -95,6 +96,6 @@ def test_a_leg_of_balls_that_steps_up_keeps_its_knee_ahead(freedom):
     place = Geometry(body.tree, reference).tip(0)
     way = np.array([[0.0], [-0.1], [0.4]]) * np.sin(np.linspace(0.0, np.pi, 30))
     task = replace(point_task(place + way, np.array([1e-3])), tip=0, level=Level.REACH)
-    states, met = finished(body_path(body.tree, reference, [task]))
+    states, met = finished(body_path(Shot(tree=body.tree, reference=reference, tasks=[task])))
     assert met.all()
     assert knee(body, states)[5:25].min() > 0.05

@@ -13,6 +13,7 @@ from ik_triangulation.goals.task import FadedTask, Level
 from ik_triangulation.kinematics import Hinge
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.motion.body_path import body_path
+from ik_triangulation.motion.shot import Shot
 from ik_triangulation.solvers.batch.change import System
 from ik_triangulation.solvers.body.reaching import BEGIN, HIGHEST, LOWEST, reaching_of
 from scripts.benchmarks import humanoid
@@ -168,7 +169,7 @@ def test_steps_of_a_drag_come_to_the_amounts_of_the_whole():
 
 def test_a_solved_descent_leans_and_goes_back_before_its_knees_go_ahead():
     reference, tasks, steady = standing(down(0.75 * (0.5 - 0.5 * np.cos(np.linspace(0.0, 2.0 * np.pi, 72)))))
-    states, met = finished(body_path(TREE, reference, tasks, steady))
+    states, met = finished(body_path(Shot(tree=TREE, reference=reference, tasks=tasks, steady=steady)))
     assert met.all()
     geometry, begin = Geometry(TREE, states), Geometry(TREE, reference)
     bend, shin = knee(geometry) - knee(begin), lean(geometry, ANKLES, KNEES) - lean(begin, ANKLES, KNEES)

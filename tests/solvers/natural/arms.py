@@ -14,9 +14,10 @@ from ik_triangulation.solvers import natural
 from ...chains import random_direction, random_rotation
 
 
-def natural_path(*given, **more):
-    """The same as solvers.natural.natural_path(), run to its end."""
-    return finished(natural.natural_path(*given, **more))
+def natural_path(tree, frames, tasks, rotations, *given, **more):
+    """The same as solvers.natural.natural_path(), run to its end, near rotations (n, 4, F or 1) of the joints."""
+    reference = tree.posed(np.broadcast_to(rotations, (*rotations.shape[:2], len(frames))), frames)
+    return finished(natural.natural_path(tree, reference, tasks, *given, **more))
 
 
 def arm(seed, freedoms=None, links=3):

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Removal of a limb, or of everything that was made for a rig, so that the file is as it was before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import bpy
+from bpy.types import Action, FCurve, Object, Scene, ViewLayer
+
+from ..rig.armature import find_bone
+from ..rig.by_hand.keys import location_before_writing, values_before_writing
+from ..rig.keyframes.channelbags import curves_of
+from ..rig.map_objects import remove_map, shown_maps
+from ..rig.rotation import channel
+from ..rig.targets.made import made_targets, remove_empty_collections, remove_unused
+from ..settings import check_registered
+from ..settings.property_groups import forget_settings
+from .bake import delete_generated
+from .live import stop
+from .writing import all_or_nothing
+
+
+@all_or_nothing
+def remove_limb(armature: Object, tip: str) -> None:
+    """Clear the target of the limb that ends in `tip`, let go of it and reset its length; its other settings stay.
+
+    An empty that was made for it is removed, unless anything else has a use for it. Raises ChainError for no such bone.
+    """
+    check_registered()
+    stored = armature.pose.bones[find_bone(armature, tip).name].ik_triangulation
+    target = stored.target
+    for name in ("target", "hold", "chain_count", "body_part"):
+        stored.property_unset(name)
+    armature.update_tag()  # of a value that is unset Blender tells nobody
+    if target is not None:
+        remove_unused(target, armature)  # last, as it cannot be undone here
+
+
+class Removal(NamedTuple):
+    """Numbers of what was removed from a rig: limbs, baked keys, and objects such as targets and maps."""
+
+    limbs: int
+    keys: int
+    objects: int
+
+
+def remove_everything(armature: Object, view_layer: ViewLayer | None = None, scene: Scene | None = None) -> Removal:
+    """Remove the limbs of a rig, baked keys, the empties that were made as targets, maps and all settings.
+
+    Keys that a bake replaced, and the pose where there were none, are put back. Targets of the user's own stay, and
+    empties that something else has a use for. Raises an IKError that names what stands against it, such as a locked
+    action; then nothing has changed.
+    """
+    check_registered()
+    bones = list(armature.pose.bones)
+    keys = delete_generated(armature, [bone.name for bone in bones], view_layer=view_layer, scene=scene)
+    _drop_empty_action(armature)
+    tips = [bone.name for bone in bones if bone.ik_triangulation.target is not None or bone.ik_triangulation.hold]
+    for tip in tips:
+        stop(armature, tip)
+    _put_back(armature)
+    forget_settings(armature)
+    unused = [remove_unused(target, armature) for target in made_targets(armature)]
+    remove_empty_collections(armature)
+    maps = list(shown_maps(armature).values())
+    for each in maps:
+        remove_map(each)
+    armature.update_tag()
+    return Removal(len(tips), keys, sum(unused) + len(maps))
+
+
+def _drop_empty_action(armature: Object) -> None:
+    """Remove the action of a rig if it has no F-curves left and nothing else uses it, as a bake makes one."""
+    animation = armature.animation_data
+    action = animation.action if animation else None
+    if action is None or action.library or action.users > 1 or action.use_fake_user or any(_curves_of(action)):
+        return
+    bpy.data.actions.remove(action)
+    if not (len(animation.drivers) or len(animation.nla_tracks)):
+        armature.animation_data_clear()
+
+
+def _curves_of(action: Action) -> Iterator[FCurve]:
+    return (
+        curve for layer in action.layers for strip in layer.strips for bag in strip.channelbags for curve in bag.fcurves
+    )
+
+
+def _put_back(armature: Object) -> None:
+    """Pose the bones as they were before the extension wrote to them, but for channels that are animated."""
+    animated = {curve.data_path for curve in curves_of(armature)}
+    poses = [(bone, values_before_writing(bone), location_before_writing(bone)) for bone in armature.pose.bones]
+    for bone, values, location in poses:
+        rotation = channel(bone)[0]
+        for path, before in ((rotation, values), ("location", location)):
+            if bone.path_from_id(path) not in animated and tuple(getattr(bone, path)) != before:
+                setattr(bone, path, before)

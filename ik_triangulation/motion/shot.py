@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The shot: all frames of a limb or a body as arrays, to be solved together, and the methods that solve it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+
+from ..goals.support import BalanceTask
+from ..goals.task import Task
+from ..kinematics.arrays import Indices, Mask, Numbers
+from ..kinematics.batch import States, Tree
+from ..kinematics.batch.algebra import at
+from ..solvers.body.floor import Floor
+from ..solvers.natural import LimbForm
+from ..solvers.natural.posture import USUAL_FPS
+
+LEAST_IN_CYCLE = 8  # frames
+_SAME = 1e-5  # of the reach, or [rad]: a difference that closes a cycle
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shot:
+    """F frames of a character: a tree of joints, the poses to stay near, and everything that asks something of them.
+
+    `reference` has the pose made by hand at each frame, inside the limits, on the root's frame there. Of a tip:
+    `tasks`, each with its tolerance, over all frames, `preferences` to settle in what they leave free, and the
+    `influence` (F) of tips, 0 to 1, by their numbers (1 by default). Of the whole: the balance `steady`, the `floor`
+    below, and the `compliance` (k, 1) of the columns. `form` is that of a single limb; a body has none. Of time: `fps`
+    is the number of these frames in a second, `smoothing` (0 to 1) calms the motion, `seed` draws restarts, and
+    `part_from` is the number of the first frame in a longer path of which these are a part, which is no cycle.
+    """
+
+    tree: Tree
+    reference: States
+    tasks: Sequence[Task]
+    preferences: Sequence[Task] = ()
+    influence: Mapping[int, Numbers] = field(default_factory=dict)
+    steady: BalanceTask | None = None
+    floor: Floor | None = None
+    compliance: Numbers | None = None
+    form: LimbForm | None = None
+    fps: float = USUAL_FPS
+    smoothing: float = 0.0
+    seed: int = 0
+    part_from: int | None = None
+
+    def take(self, frames: Indices) -> Shot:
+        """Return the shot of some frames."""
+        return replace(
+            self,
+            reference=self.reference.take(frames),
+            tasks=[task.take(frames) for task in self.tasks],
+            preferences=[task.take(frames) for task in self.preferences],
+            influence={tip: at(share, frames) for tip, share in self.influence.items()},
+            steady=self.steady and self.steady.take(frames),
+            floor=self.floor and self.floor.take(frames),
+        )
+
+    @property
+    def closes(self) -> bool:
+        """Whether the last frame asks for the same as the first one, so that the path is a cycle."""
+        tree, last = self.tree, len(self.reference) - 1
+        if self.part_from is not None or last + 1 < LEAST_IN_CYCLE:
+            return False
+        ends = self.reference.take([0, last])
+        rotations = tree.rotations(ends)
+        if np.abs(rotations[..., 1] - rotations[..., 0]).max() > _SAME:
+            return False
+        ways = [task.take(np.array([0, last])).ways(ends.root, ends.place) for task in self.tasks]
+        return all((way <= _SAME * tree.size).all() for way in ways)
+
+
+class SolvedPath(Protocol):
+    """States of F frames, and which of them meet all tasks (F)."""
+
+    @property
+    def states(self) -> States: ...
+
+    @property
+    def met(self) -> Mask: ...

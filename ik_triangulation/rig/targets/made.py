@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Empties that were made as targets: in a collection of their armature, and removed with the limb if nobody needs them.
+
+The mark is a custom property, so that an object of the user's own is never taken for one of these.
+"""
+
+from __future__ import annotations
+
+import bpy
+from bpy.types import Collection, Object, Scene, ViewLayer
+
+from ..map_objects import home
+
+_KEY = "ik_triangulation_made"  # custom property: of empties True, of collections the name of their armature
+
+
+def keep_target(armature: Object, empty: Object, scene: Scene, view_layer: ViewLayer) -> None:
+    """Put a new empty into the collection of the targets of an armature, which is beside the armature."""
+    empty[_KEY] = True
+    around = home(armature, scene, view_layer)
+    found = next((each for each in around.children if each.get(_KEY) == armature.name and not each.library), None)
+    if found is None:
+        found = bpy.data.collections.new(f"{armature.name} Targets")
+        found[_KEY] = armature.name
+        around.children.link(found)
+    found.objects.link(empty)
+
+
+def is_made(target: Object | None) -> bool:
+    """Tell whether an object is an empty that was made as the target of a limb."""
+    return target is not None and target.type == "EMPTY" and bool(target.get(_KEY))
+
+
+def made_targets(armature: Object) -> list[Object]:
+    """Return the empties in the collections of the targets of an armature, also those that no limb has any more."""
+    return [ob for each in _collections(armature) for ob in each.objects if is_made(ob)]
+
+
+def remove_unused(target: Object, armature: Object) -> bool:
+    """Remove an empty that was made as a target, unless anything has a use for it; tell whether that was done.
+
+    Its collection goes with the last one.
+    """
+    if not is_made(target) or target.library is not None or _is_used(target, armature):
+        return False
+    bpy.data.objects.remove(target)
+    remove_empty_collections(armature)
+    return True
+
+
+def remove_empty_collections(armature: Object) -> None:
+    """Remove the collections of the targets of an armature in which nothing is left."""
+    for collection in _collections(armature):
+        if not collection.all_objects and not collection.children:
+            bpy.data.collections.remove(collection)
+
+
+def _collections(armature: Object) -> list[Collection]:
+    return [each for each in bpy.data.collections if each.get(_KEY) == armature.name and each.library is None]
+
+
+def _is_used(target: Object, armature: Object) -> bool:
+    """Tell whether anything in the file refers to a target, other than what it is shown in."""
+    users = bpy.data.user_map(subset=[target])[target]
+    if any(user not in (target, armature) and not isinstance(user, (Collection, Scene)) for user in users):
+        return True
+    return any(_uses(bone.ik_triangulation, target) for bone in armature.pose.bones) or any(
+        getattr(constraint, "target", None) == target
+        for owner in (armature, *armature.pose.bones)
+        for constraint in owner.constraints
+    )
+
+
+def _uses(limb: bpy.types.PropertyGroup, target: Object) -> bool:
+    return target in (limb.target, limb.pole_target) or any(stop.target == target for stop in limb.reach_stops)

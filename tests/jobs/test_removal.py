@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Removal of limbs with the empties made for them, and of everything that was made for a rig."""
+
+import bpy
+import pytest
+from mathutils import Euler, Vector
+
+from ik_triangulation.errors import AnimationError
+from ik_triangulation.jobs.removal import remove_everything, remove_limb
+from ik_triangulation.jobs.setup import add_limbs
+
+from ..bodies import human_rig, set_up_rig
+from ..rigs import chain_rig, contents, curves_of, evaluated_tip
+from .arms import choose
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+def made_limb():
+    rig = chain_rig(3)
+    add_limbs(rig, ["Bone 2"])
+    return rig, rig.pose.bones["Bone 2"].ik_triangulation.target
+
+
+def baked_limb():
+    rig, target = made_limb()
+    target.location += Vector((0.2, 0.1, -0.2))
+    choose(rig, "Bone 2")
+    bpy.context.scene.frame_end = 10
+    assert bpy.ops.pose.ik_triangulation_bake() == {"FINISHED"}
+    return rig, target
+
+
+def test_new_targets_are_in_one_collection_of_their_armature():
+    rig = set_up_rig()
+    targets = [bone.ik_triangulation.target for bone in rig.pose.bones if bone.ik_triangulation.target]
+    assert {each.name for ob in targets for each in ob.users_collection} == {f"{rig.name} Targets"}
+    assert len(targets) > 1
+
+
+def test_the_empty_of_a_removed_limb_goes_and_its_collection_with_the_last():
+    rig, _ = made_limb()
+    remove_limb(rig, "Bone 2")
+    assert list(bpy.data.objects) == [rig]
+    assert not [each for each in bpy.data.collections if "Targets" in each.name]
+
+
+def test_remove_everything_leaves_a_file_as_it_was_before_the_body_was_set_up():
+    rig = human_rig()
+    rig.pose.bones["forearm.L"].rotation_mode = "XYZ"
+    rig.pose.bones["forearm.L"].rotation_euler = Euler((0.3, 0.0, 0.0))
+    bpy.context.scene.frame_end = 10
+    choose(rig, "hand.L")
+    bpy.context.view_layer.update()
+    before, tip = contents(), evaluated_tip(rig, "hand.L")
+    assert bpy.ops.pose.ik_triangulation_body_add() == {"FINISHED"}
+    target = rig.pose.bones["hand.L"].ik_triangulation.target
+    for frame, way in ((1, 0.0), (10, 0.2)):
+        target.location.z += way
+        target.keyframe_insert("location", frame=frame)
+    assert bpy.ops.pose.ik_triangulation_bake() == {"FINISHED"}
+    assert rig.animation_data.action is not None
+    choose(rig, "hand.L")
+    assert bpy.ops.pose.ik_triangulation_remove_everything() == {"FINISHED"}
+    bpy.data.actions.remove(bpy.data.actions[0])  # that of the empty, which nothing uses any more
+    bpy.context.view_layer.update()
+    after = contents()
+    assert {
+        name: (before.get(name), after.get(name)) for name in before | after if before.get(name) != after.get(name)
+    } == {}
+    assert (evaluated_tip(rig, "hand.L") - tip).length < 1e-6
+
+
+def test_remove_everything_keeps_keys_by_hand():
+    rig, target = made_limb()
+    bone = rig.pose.bones["Bone 1"]
+    bone.rotation_mode = "XYZ"
+    for frame, angle in ((1, 0.0), (9, 0.5)):
+        bone.rotation_euler.x = angle
+        bone.keyframe_insert("rotation_euler", frame=frame)
+    target.location += Vector((0.2, 0.1, -0.2))
+    bpy.context.scene.frame_end = 10
+    choose(rig, "Bone 2")
+    assert bpy.ops.pose.ik_triangulation_bake() == {"FINISHED"}
+    removed = remove_everything(rig)
+    assert (removed.limbs, removed.objects) == (1, 1)
+    assert removed.keys > 0
+    first = next(curve for curve in curves_of(rig) if curve.array_index == 0)
+    assert [tuple(point.co) for point in first.keyframe_points] == [(1.0, 0.0), (9.0, 0.5)]
+    assert len(curves_of(rig)) == 3
+
+
+def test_nothing_is_removed_where_the_action_cannot_be_edited():
+    rig, target = baked_limb()
+    for curve in curves_of(rig):
+        curve.lock = True
+    with pytest.raises(AnimationError):
+        remove_everything(rig)
+    assert rig.pose.bones["Bone 2"].ik_triangulation.target == target
