@@ -14,10 +14,10 @@ from gpu_extras.batch import batch_for_shader
 
 from ...cooperative import Work
 from ...errors import IKError
-from ...jobs.trail import PullDrag, Trail, hips_above, read_trail
+from ...jobs import trail as trails
 from ...kinematics.arrays import Array, Numbers
-from ...rig.keyframes import curves_of
-from ...rig.keyframes.arrays import get_keys
+from ...rig import keyframes
+from ...rig.keyframes import arrays
 from ..context import active_bone
 from .sketch import Role, palette
 from .updates import edits, redraw
@@ -45,17 +45,17 @@ class _State:
 
     def __init__(self) -> None:
         self.asked: _Asked | None = None
-        self.trail: Trail | None = None
+        self.trail: trails.Trail | None = None
         self.content: bytes = b""  # of the animation from which it was read
         self.edits = -1  # at which that was compared last
-        self.reading: Work[Trail] | None = None
-        self.drag: PullDrag | None = None
+        self.reading: Work[trails.Trail] | None = None
+        self.drag: trails.PullDrag | None = None
 
 
 _state = _State()
 
 
-def begin_drag(drag: PullDrag) -> None:
+def begin_drag(drag: trails.PullDrag) -> None:
     """Show the trail as it is dragged, and read nothing until end_drag()."""
     _state.drag = drag
 
@@ -66,7 +66,7 @@ def end_drag() -> None:
     redraw()
 
 
-def trail_of(context: Context) -> Trail | None:
+def trail_of(context: Context) -> trails.Trail | None:
     """Return the trail that the viewport shows; None if there is none, or none yet."""
     if not context.scene.ik_triangulation_trail.show:
         return None
@@ -110,7 +110,7 @@ def _space(context: Context, bone: PoseBone) -> tuple[Object, str] | None:
     """Return the object, or the bone of one, that the trail is seen from; None for the world."""
     settings = context.scene.ik_triangulation_trail
     if settings.space == "HIPS":
-        return bone.id_data, hips_above(bone)
+        return bone.id_data, trails.hips_above(bone)
     if settings.space == "OBJECT" and settings.object is not None:
         return settings.object, ""
     return None
@@ -131,7 +131,7 @@ def _read_on() -> float | None:
             state.content = content
             frames = range(state.asked.first, state.asked.last + 1)
             where = context.scene, context.view_layer
-            state.reading = read_trail(bone, frames, _space(context, bone), *where, _SLICE)
+            state.reading = trails.read_trail(bone, frames, _space(context, bone), *where, _SLICE)
         next(state.reading)
     except StopIteration as end:
         state.trail, state.reading, state.edits = end.value, None, edits()
@@ -149,13 +149,13 @@ def _content(bone: PoseBone, context: Context) -> bytes:
     objects = {armature, armature.parent, stored.target, context.scene.ik_triangulation_trail.object} - {None}
     parts = list[bytes]()
     for ob in sorted(objects, key=lambda each: each.session_uid):
-        curves = list(curves_of(ob))
+        curves = list(keyframes.curves_of(ob))
         for curve in curves:
-            keys = get_keys(curve, ["co", "handle_left", "handle_right"])
+            keys = arrays.get_keys(curve, ["co", "handle_left", "handle_right"])
             parts += [curve.data_path.encode(), *(column.tobytes() for column in keys.values())]
         if not curves:
             parts.append(np.array(ob.matrix_world).tobytes())
-    keyed = {curve.data_path for curve in curves_of(armature)}
+    keyed = {curve.data_path for curve in keyframes.curves_of(armature)}
     for each in (bone, *bone.parent_recursive):
         if not any(path.startswith(each.path_from_id()) for path in keyed):
             parts.append(np.array(each.matrix_basis).tobytes())
@@ -194,7 +194,7 @@ def draw_trail() -> None:
         gpu.state.blend_set("NONE")
 
 
-def _colours(context: Context, trail: Trail, frame: float) -> Array:
+def _colours(context: Context, trail: trails.Trail, frame: float) -> Array:
     """Return colours (F, 4): past and future as Blender's motion paths have them."""
     theme = context.preferences.themes[0].view_3d
     past, future = (np.array((*tuple(each)[:3], 1.0), np.float32) for each in _tints(theme))
