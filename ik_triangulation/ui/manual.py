@@ -105,6 +105,7 @@ MAPPING = (
     (_OPERATOR + "limb*", "pose.html#add-a-limb"),
     (_OPERATOR + "target_move", "pose.html#drag-the-target"),
     (_OPERATOR + "mirror", "edit.html#mirror"),
+    (_OPERATOR + "breakdown", "edit.html#breakdown"),
     (_OPERATOR + "pull", "edit.html#pull"),
     (_OPERATOR + "trail*", "edit.html#trail"),
     (_OPERATOR + "drag", "pose.html#drag-without-a-set-up"),
