@@ -18,6 +18,8 @@ python scripts/benchmark.py contacts FOLDER [--frames N]      recorded motion wh
 python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps beside the scalar solvers
                                 [--limits] [--peers N]          and maps with Finish of limited chains
 python scripts/benchmark.py live [--bones N ...]                a dragged and a played target beside the IK constraint
+python scripts/benchmark.py edit                                steps of a dragged trail, of arms and bodies on three
+                                                                kinds of rig, which has no peer
 python scripts/benchmark.py overlay [--rounds N] [--bones ...]  a redraw of the viewport overlay, which has no peer
 python scripts/benchmark.py panel [--bones N] [--objects N]     a redraw of all panels, which has no peer
 python scripts/benchmark.py start [--rounds N]                  enabling the extension beside enabling Rigify
@@ -53,6 +55,7 @@ def main():
         body,
         contacts,
         drags,
+        edit,
         far,
         farm,
         jobs,
@@ -92,6 +95,7 @@ def main():
         contacts,
         map,
         live,
+        edit,
         overlay,
         panel,
         farm,

@@ -14,7 +14,6 @@ _MODULES = (  # in the order of registration
     "overlay.ghost",
     "overlay.handlers",
     "comparison",
-    "overlay.trail",
     "operators",
     "gizmos.target",
     "gizmos.trail",
