@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from .jobs.controls import let_follow
     from .jobs.edit import pull as pull
     from .jobs.frame_solver import FrameResult
+    from .jobs.grasp import grasp as grasp
     from .jobs.joint_tools import copy_to_others as copy_joint_to_others
     from .jobs.joint_tools import copy_to_own as copy_joints_to_own
     from .jobs.joint_tools import learn as learn_joints

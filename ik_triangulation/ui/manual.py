@@ -105,6 +105,7 @@ MAPPING = (
     (_OPERATOR + "target_move", "pose.html#drag-the-target"),
     (_OPERATOR + "mirror", "edit.html#mirror"),
     (_OPERATOR + "pull", "edit.html#pull"),
+    (_OPERATOR + "grasp", "tails.html#grasp"),
     (_OPERATOR + "transfer", "rigs.html#fk-and-ik-both-ways"),
     (_OPERATOR + "target_to_tip", "edit.html#target-to-tip"),
     (_OPERATOR + "target_rotate", "pose.html#drag-the-target"),

@@ -8,8 +8,8 @@ from bpy.props import EnumProperty, IntProperty
 from bpy.types import Context
 
 from ...cooperative import Job
-from ...jobs.transfer import Transfer, transfer
-from ...rig.limb import selected_bones
+from ...jobs import transfer as transfers
+from ...rig import limb as rig_limb
 from ..context import active_armature, cannot_pose
 from .adjust import changed
 from .base import JobOperator
@@ -43,7 +43,7 @@ class POSE_OT_ik_triangulation_transfer(JobOperator):
 
     poll_problem = staticmethod(cannot_pose)
 
-    def job(self, context: Context, seconds: float) -> Job[Transfer]:
+    def job(self, context: Context, seconds: float) -> Job["transfers.Transfer"]:
         scene, armature = context.scene, active_armature(context)
         preview = scene.use_preview_range
         first, last = (
@@ -51,10 +51,10 @@ class POSE_OT_ik_triangulation_transfer(JobOperator):
         )
         given: dict[str, Any] = changed(self, {"frame_start": first, "frame_end": last})
         ends = given.get("frame_start", first), given.get("frame_end", last)
-        bones = selected_bones(armature) if context.mode == "POSE" else ()
-        return transfer.steps(armature, self.to, *ends, self.keys, bones, True, scene, context.view_layer)
+        bones = rig_limb.selected_bones(armature) if context.mode == "POSE" else ()
+        return transfers.transfer.steps(armature, self.to, *ends, self.keys, bones, True, scene, context.view_layer)
 
-    def report_result(self, context: Context, result: Transfer) -> set[str]:
+    def report_result(self, context: Context, result: "transfers.Transfer") -> set[str]:
         for warning in result.warnings:
             self.tell({"WARNING"}, warning)
         names = ", ".join(f"'{each.tip}'" for each in result.limbs)

@@ -9,6 +9,7 @@ from ..operators.edit import (
     POSE_OT_ik_triangulation_pull,
     POSE_OT_ik_triangulation_target_to_tip,
 )
+from ..operators.grasp import POSE_OT_ik_triangulation_grasp
 from ..operators.transfer import POSE_OT_ik_triangulation_transfer
 from .layout import LimbPanel
 
@@ -22,6 +23,7 @@ class VIEW3D_PT_ik_triangulation_edit(LimbPanel, Panel):
         column.operator(POSE_OT_ik_triangulation_target_to_tip.bl_idname, icon="SNAP_ON")
         column.operator(POSE_OT_ik_triangulation_pull.bl_idname, icon="PROP_ON")
         column.operator(POSE_OT_ik_triangulation_mirror.bl_idname, icon="MOD_MIRROR")
+        column.operator(POSE_OT_ik_triangulation_grasp.bl_idname, icon="VIEW_PAN")
         row = column.row(align=True)
         row.operator(POSE_OT_ik_triangulation_transfer.bl_idname, text="IK to FK").to = "FK"
         row.operator(POSE_OT_ik_triangulation_transfer.bl_idname, text="FK to IK").to = "IK"
