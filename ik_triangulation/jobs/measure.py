@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from math import inf
 from typing import NamedTuple
@@ -353,7 +354,9 @@ def report_of(
     written, or was not measured, by that pose.
     """
     results = _judged(solved, measured.shown)
-    tip = tip_of_frames(limb.armature.name, limb.tip, results)
+    off = results.errors[results.due & ~results.reached]
+    turned_only = bool(len(off) and (off <= limb.tolerance).all())
+    tip = replace(tip_of_frames(limb.armature.name, limb.tip, results), turned_only=turned_only)
     warnings = list(dict.fromkeys([*warnings, *written.warnings, *measured.warnings, *none_due(results)]))
     mended = solved.mended if isinstance(solved, SolvedShot) else 0
     notes = measured.not_following

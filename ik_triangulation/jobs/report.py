@@ -27,8 +27,8 @@ class TipReport:
     `turns`). `held` tips are measured from their place and rotation in the animation or in a contact, half frames
     included, the others from their target; frames with an influence below 1 do not count. `missed` are the frames at
     which the tip was not there. `aim` is REACH, LOOK, or FOLLOW for a tip whose target waits, so that it goes along
-    with the body. `below_floor` is a tip whose target is there at a frame that was missed. `scale` leads from armature
-    to world space.
+    with the body. `below_floor` is a tip whose target is there at a frame that was missed, `turned_only` one that is
+    missed by its rotation alone. `scale` leads from armature to world space.
     """
 
     armature: str
@@ -42,6 +42,7 @@ class TipReport:
     turns: bool = True
     aim: str = "REACH"
     below_floor: bool = False
+    turned_only: bool = False
     scale: float = 1.0
 
     @property

@@ -62,6 +62,7 @@ def judged_tip(
     late = ~is_within(distances, tolerances[0], angles, tolerances[1])
     late = late if counted is None else late & counted
     missed = [frames[at] for at in np.flatnonzero(late).tolist()]
+    turned_only = bool(late.any() and (distances <= tolerances[0])[late].all())
     if not len(distances):
         distances, angles, frames = np.zeros(1), np.zeros(1), [0.0]
     worst = int(distances.argmax())
@@ -76,6 +77,7 @@ def judged_tip(
         angle=float(angles.max()),
         turns=goal is None or asks_rotation(goal),
         aim="REACH" if goal is None else aim_of(goal),
+        turned_only=turned_only,
         scale=scale,
     )
 

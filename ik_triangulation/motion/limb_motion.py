@@ -81,7 +81,8 @@ def limb_motion(shot: Shot) -> Work[Tracked]:
             if other is not None and len(avoidable_jumps(tracking, path)):
                 path = calmer(tracking, path, other)
         yield from ease(tracking, path, hasty_in(tracking, path))
-    if not is_limb:
+    # Comfort, settled frame by frame, lets an ankle turn up to its limit, where a nearly straight knee bends at once.
+    if not is_limb or shot.preferences:
         for _ in range(_CALMED):
             yield from ease(tracking, path, fast_in(tracking, path, _MOST), _CALMING)
     return path

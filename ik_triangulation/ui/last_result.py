@@ -8,7 +8,7 @@ from bpy.types import Object, Scene
 
 from ..jobs import live
 from ..jobs import report as reporting
-from ..rig.units import distance_text, scale_of
+from ..rig.units import degrees_text, distance_text, scale_of
 from .overlay.updates import redraw
 
 
@@ -20,17 +20,20 @@ class LastResult:
         self.icon = ("CHECKMARK" if self.reached else "ERROR") if report.due_count else "INFO"
         self.report, self._scale = report, scale
         missed = sorted((tip for tip in report.tips.values() if tip.missed), key=lambda tip: -tip.largest_distance)
-        self._missed = [f"{tip.tip} {distance_text(tip.largest_distance, scene)}" for tip in missed]
+        self._missed = [f"{tip.tip} {_off(tip, scene)}" for tip in missed]
 
     @property
     def line(self) -> str:
-        """The result in a few words; of a limb that is not reached at a single frame with the distance.
+        """The result in a few words; of a limb that is not reached at a single frame with the distance or the angle.
 
         Of a body it names the tips that are off, the farthest first, or else the bones that do not follow them.
         """
         if not self.report.hips:
-            missed = self.report.due_count == 1 and not self.reached
-            return f"{self.lines[0]}: {self.lines[1][0].lower()}{self.lines[1][1:]}" if missed else self.lines[0]
+            if self.report.due_count != 1 or self.reached:
+                return self.lines[0]
+            (tip,) = self.report.tips.values()
+            why = self.lines[1 + int(tip.turned_only)]  # the distance, or the orientation
+            return f"{self.lines[0]}: {why[0].lower()}{why[1:]}"
         if not self._missed and self.report.not_following:
             names = list(dict.fromkeys(note.bone for note in self.report.not_following))
             return f"{names[0]} does not follow" if len(names) == 1 else f"{len(names)} bones do not follow"
@@ -65,6 +68,12 @@ class LastResult:
     def _cost(self) -> tuple[int, float, float]:
         cost = self.report.cost
         return cost.turns, degrees(cost.total_angle), cost.travel * self._scale
+
+
+def _off(tip: "reporting.TipReport", scene: Scene) -> str:
+    """Return how far a tip is off in a word: its angle where its place is met, or where it looks."""
+    by_angle = tip.turned_only or tip.aim == "LOOK"
+    return degrees_text(tip.angle) if by_angle else distance_text(tip.largest_distance, scene)
 
 
 _latest: dict[tuple[int, str], LastResult] = {}  # by the armature's session uid and the tip bone

@@ -28,6 +28,22 @@ def test_the_last_result_is_shown(build, system):
     assert not any("off its orientation" in line for line in lines)  # where it is met there is nothing to say
 
 
+def test_a_tip_that_is_missed_by_its_rotation_alone_is_shown_with_the_angle():
+    rig, target, _ = standard()
+    bone = rig.pose.bones["Bone 3"]
+    target.location, bone.ik_triangulation.orientation = rig.matrix_world @ bone.tail, "FULL"
+    target.rotation_mode = "XYZ"
+    target.rotation_euler = 2.5, 1.0, 2.0
+    for each in rig.pose.bones:
+        each.use_ik_limit_x, each.ik_min_x, each.ik_max_x = True, -0.1, 0.1
+        each.lock_ik_y = each.lock_ik_z = True
+    bpy.context.view_layer.update()
+    bpy.ops.pose.ik_triangulation_solve()
+    line = latest(rig, "Bone 3").line
+    assert line.startswith("Not reached: ")
+    assert line.endswith("° off its orientation")
+
+
 def test_what_stands_on_a_limit_is_shown():
     rig, target, _ = standard()
     for bone in rig.pose.bones:

@@ -14,6 +14,8 @@ _MODULES = (
     "edit",
     "transfer",
     "grasp",
+    "trail",
+    "drag",
     "bake",
     "reach",
     "joints",

@@ -43,7 +43,7 @@ class POSE_OT_ik_triangulation_transfer(JobOperator):
 
     poll_problem = staticmethod(cannot_pose)
 
-    def job(self, context: Context, seconds: float) -> Job["transfers.Transfer"]:
+    def job(self, context: Context, seconds: float) -> "Job[transfers.Transfer]":
         scene, armature = context.scene, active_armature(context)
         preview = scene.use_preview_range
         first, last = (
