@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from .jobs.reach import reach_with_body as reach_with_body
     from .jobs.removal import Removal, remove_everything
     from .jobs.removal import remove_limb as remove_limb
+    from .jobs.removal import remove_targets as remove_targets
     from .jobs.report import BodyReport, TipSummary
     from .jobs.report import Report as Report
     from .jobs.report import TipReport as TipReport

@@ -106,6 +106,7 @@ MAPPING = (
     (_OPERATOR + "target_move", "pose.html#drag-the-target"),
     (_OPERATOR + "mirror", "edit.html#mirror"),
     (_OPERATOR + "pull", "edit.html#pull"),
+    (_OPERATOR + "targets_remove", "engines.html#remove-targets"),
     (_OPERATOR + "grasp", "tails.html#grasp"),
     (_OPERATOR + "transfer", "rigs.html#fk-and-ik-both-ways"),
     (_OPERATOR + "trail*", "edit.html#trail"),
