@@ -15,6 +15,7 @@ python scripts/benchmark.py body [--sets N] [--paths N]         hands, feet and 
                                  [--recordings FOLDER]          and recorded motion from its hands, feet and head
 python scripts/benchmark.py jobs [--jobs ...] [--rigs ...]      everyday jobs of a body: cup, shelf, floor, table, ...
 python scripts/benchmark.py contacts FOLDER [--frames N]      recorded motion whose feet slide, cleaned
+python scripts/benchmark.py grasp FOLDER [--each]               hands of other people's characters around 20 objects
 python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps beside the scalar solvers
                                 [--limits] [--peers N]          and maps with Finish of limited chains
 python scripts/benchmark.py live [--bones N ...]                a dragged and a played target beside the IK constraint
@@ -58,6 +59,7 @@ def main():
         edit,
         far,
         farm,
+        grasp,
         jobs,
         lifts,
         live,
@@ -93,6 +95,7 @@ def main():
         far,
         jobs,
         contacts,
+        grasp,
         map,
         live,
         edit,

@@ -12,6 +12,8 @@ _MODULES = (
     "target",
     "target_drag",
     "edit",
+    "transfer",
+    "grasp",
     "trail",
     "drag",
     "transfer",
