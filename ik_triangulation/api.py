@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     from .jobs.contacts import find_contacts as find_contacts
     from .jobs.controls import let_follow
     from .jobs.edit import pull as pull
-    from .jobs.following import let_body_follow as let_body_follow
     from .jobs.frame_solver import FrameResult
     from .jobs.joint_tools import copy_to_others as copy_joint_to_others
     from .jobs.joint_tools import copy_to_own as copy_joints_to_own
@@ -89,6 +88,8 @@ if TYPE_CHECKING:
     from .jobs.setup import set_up_body as set_up_body
     from .jobs.targets import target_from_animation
     from .jobs.targets import target_to_tip as target_to_tip
+    from .jobs.tips import let_body_follow as let_body_follow
+    from .jobs.transfer import transfer as transfer
     from .kinematics import Body as Body
     from .kinematics import BodyPose as BodyPose
     from .kinematics import BodySegment as BodySegment
@@ -105,14 +106,14 @@ if TYPE_CHECKING:
     from .kinematics import Pose as Pose
     from .maps.metric_map import MetricMap as MetricMap
     from .maps.metric_map import map_chain
-    from .presets import Preset as Preset
-    from .presets import PresetJoint as PresetJoint
-    from .presets import apply_preset as apply_preset
     from .presets import find_preset as find_preset
     from .presets import names as preset_names
-    from .presets import preset_of as preset_of
-    from .presets import read_preset as read_preset
-    from .presets import write_preset as write_preset
+    from .presets.file import Preset as Preset
+    from .presets.file import PresetJoint as PresetJoint
+    from .presets.file import read_preset as read_preset
+    from .presets.file import write_preset as write_preset
+    from .presets.limb import apply_preset as apply_preset
+    from .presets.limb import preset_of as preset_of
     from .rig.body import Contact, store_contacts, stored_contacts
     from .rig.body import RigBody as RigBody
     from .rig.limb import Limb as Limb

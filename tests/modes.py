@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rotation modes as cases of tests: a few in short, all of them with --long."""
+"""Rotation modes and pairs as cases of tests: a few in short, all of them with --long."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import product
 
 import pytest
 
@@ -18,3 +19,10 @@ def in_short(modes: Sequence[str]) -> list:
 
 every_mode = pytest.mark.parametrize("mode", in_short(MODES))
 every_euler_mode = pytest.mark.parametrize("mode", in_short(EULER_MODES))
+
+
+def in_turn(first: Iterable, second: Iterable) -> list:
+    """Return pairs as cases: each of both in some, taken in turn; every pair with --long only."""
+    one, other = list(first), list(second)
+    short = {(one[n % len(one)], other[n % len(other)]) for n in range(max(len(one), len(other)))}
+    return [pair if pair in short else pytest.param(*pair, marks=pytest.mark.long) for pair in product(one, other)]

@@ -9,24 +9,25 @@ from .sources import FILES, PACKAGE, inside, nodes_of, text_of, told
 
 # The rooms (folders) that each room may import from, without those that these import from: they are allowed as well.
 ROOMS = {
-    "kinematics": ["errors", "cooperative"],
+    "kinematics": ["errors", "cooperative", "items"],
     "goals": ["kinematics"],
     "solvers": ["goals"],
     "motion": ["solvers"],
     "settings": ["motion"],
-    "rig": ["settings"],
+    "rig": ["settings", "registration"],
     "presets": ["rig"],
     "jobs": ["presets"],
     "maps": ["jobs"],
-    "ui": ["maps", "registration"],
+    "ui": ["maps"],
     "cli": ["maps"],
 }
-LOOSE = {"errors": [], "cooperative": [], "registration": [], "api": ["maps"]}  # modules beside the rooms
-MOST_LOOSE = 4
+LOOSE = {"errors": [], "cooperative": [], "items": [], "registration": [], "api": ["maps"]}  # modules beside the rooms
+MOST_LOOSE = 5
 MOST_LINES = 500
+MOST_AT_START = 90  # files
 BELOW = ROOMS | LOOSE
 ENTRANCES = {"__init__", "__main__"}  # may import every part, inside functions: Blender or bpy may not be there yet
-MATHEMATICS = {"errors", "cooperative"}
+MATHEMATICS = {"errors", "cooperative", "items"}
 WITH_NUMPY = {"kinematics", "goals", "solvers", "motion"}
 BLENDER = {
     "addon_utils",
@@ -177,6 +178,29 @@ def test_imports_are_at_the_top():
             lines = {n.lineno for f in functions for n in ast.walk(f) if isinstance(n, ast.Import | ast.ImportFrom)}
             hidden += [f"{inside(path)}:{line}" for line in sorted(lines)]
     assert not hidden, f"Imports stand at the top of a file, not inside functions:{told(hidden)}"
+
+
+def run_first(path: Path) -> set[Path]:
+    """The files that Python runs for the imports of a file, except modules of packages that load them when used."""
+    found = set()
+    for node in nodes_of(path)[0].body:
+        if isinstance(node, ast.ImportFrom) and node.level:
+            start = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            package, module = start / "__init__.py", start.with_suffix(".py")
+            found |= {module} & set(FILES)
+            if package in FILES and "__getattr__ = lazy_modules" not in text_of(package):
+                found |= {start / f"{alias.name}.py" for alias in node.names} & set(FILES)
+            found |= {folder / "__init__.py" for folder in (start, *start.parents)} & set(FILES)
+    return found
+
+
+def test_enabling_loads_no_mathematics():
+    """Blender enables the extension at each start, and most sessions need little of what is behind its buttons."""
+    first = {path for path in FILES if "register" in public_names(path)}
+    loaded = files_behind(PACKAGE / "__init__.py", {path: dict.fromkeys(run_first(path) | first, 0) for path in FILES})
+    heavy = [inside(path) for path in loaded if part_of(path) in {"kinematics", "goals", "solvers"}]
+    assert not heavy, f"Import the module from its package where it is used, as `from ..jobs import bake`:{told(heavy)}"
+    assert len(loaded) <= MOST_AT_START, f"These files run at each start of Blender:{told(map(inside, sorted(loaded)))}"
 
 
 def test_every_file_names_its_licence():

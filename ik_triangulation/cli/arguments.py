@@ -192,9 +192,9 @@ def add_solver(command: ArgumentParser, several: bool = False) -> None:
 
 
 def add_body(command: ArgumentParser, hold: str = "--hold", of_bake: bool = True) -> None:
-    """Add the limbs that are solved as one body, with its hips, balance and floor; `hold` is the flag of held tips.
+    """Add the limbs that are solved as one body, with its hips, balance, floor and heels.
 
-    `of_bake` adds the search for contacts.
+    `hold` is the flag of held tips; `of_bake` adds the search for contacts.
     """
     body = command.add_argument_group("body", "Defaults are the settings saved in the file.")
     body.add_argument(
@@ -217,6 +217,12 @@ def add_body(command: ArgumentParser, hold: str = "--hold", of_bake: bool = True
     )
     body.add_argument(
         "--floor", action=BooleanOptionalAction, default=None, help="keep the body above the lower held foot"
+    )
+    body.add_argument(
+        "--heels",
+        action=BooleanOptionalAction,
+        default=None,
+        help="lift the heels of planted feet for deep bends",
     )
 
 

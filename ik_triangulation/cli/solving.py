@@ -16,7 +16,9 @@ from ..jobs.pose import solve_pose
 from ..jobs.reach import reach, reach_through, saved_stops
 from ..jobs.report import Report, summary, summary_of_all
 from ..jobs.targets import target_from_animation
-from ..presets import SUFFIX, apply_preset, find_preset, read_preset, shown_as
+from ..presets import SUFFIX, find_preset, shown_as
+from ..presets.file import read_preset
+from ..presets.limb import apply_preset
 from ..rig.limb import Limb, saved_reach
 from ..settings import FrameSettings
 from .arguments import (

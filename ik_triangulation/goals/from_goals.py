@@ -12,6 +12,7 @@ import numpy as np
 from mathutils import Vector
 
 from ..errors import TargetError
+from ..items import HELD
 from ..kinematics import Body
 from ..kinematics.arrays import Columns, Numbers
 from ..kinematics.batch import Geometry, Tree
@@ -36,7 +37,7 @@ CarriedKind = PlaceTask | OrientTask | AlongTask | LookTask
 _NOWHERE = np.zeros((3, 1))
 
 TipGoal = Goal | Orientation | Direction | LookAt
-HELD, HELD_ANGLE = 1e-3, radians(0.5)  # of the limb's reach, and [rad]: what counts as held
+HELD_ANGLE = radians(0.5)  # [rad] what counts as held, beside HELD
 MARGIN = 0.1  # share by which the area that feet support is made smaller
 
 

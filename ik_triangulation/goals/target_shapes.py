@@ -24,6 +24,7 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from ..errors import TargetError
+from ..items import SHAPE_ROWS
 from ..kinematics.arrays import Columns, Numbers
 from ..kinematics.batch.algebra import at, rotate, rotate_back
 from .checks import set_fields
@@ -143,65 +144,47 @@ class TargetShape(NamedTuple):
     unless another one is chosen.
     """
 
+    number: int
     label: str
     description: str
-    number: int
     build: Callable[[float, Vector], Target]
     display: str = ""
 
 
 # Planes are perpendicular to Z. Rings and cylinders go round Y, as Blender draws circles and cones.
 TARGET_SHAPES = {
-    "POINT": TargetShape(
-        "Point", "The target's origin, or the head of the bone", 1, lambda size, along: Point(_ORIGIN)
-    ),
+    "POINT": TargetShape(*SHAPE_ROWS["POINT"], lambda size, along: Point(_ORIGIN)),
     "PLANE": TargetShape(
-        "Plane",
-        "The infinite plane perpendicular to the target's Z axis",
-        2,
+        *SHAPE_ROWS["PLANE"],
         lambda size, along: Plane(_ORIGIN, _Z),
         display="IMAGE",
     ),
     "LINE": TargetShape(
-        "Line",
-        "The infinite line along the target's Z axis, or along the bone",
-        3,
+        *SHAPE_ROWS["LINE"],
         lambda size, along: Line(_ORIGIN, along),
     ),
-    "RAY": TargetShape(
-        "Ray", "The same line, from the origin onwards only", 4, lambda size, along: Ray(_ORIGIN, along)
-    ),
+    "RAY": TargetShape(*SHAPE_ROWS["RAY"], lambda size, along: Ray(_ORIGIN, along)),
     "SEGMENT": TargetShape(
-        "Segment",
-        "The same line, as long as the empty or the bone",
-        5,
+        *SHAPE_ROWS["SEGMENT"],
         lambda size, along: Segment(_ORIGIN, along * size),
     ),
     "SPHERE": TargetShape(
-        "Sphere",
-        "The surface of a sphere as large as the empty",
-        6,
+        *SHAPE_ROWS["SPHERE"],
         lambda size, along: Sphere(_ORIGIN, size),
         display="SPHERE",
     ),
     "CYLINDER": TargetShape(
-        "Cylinder",
-        "An infinite cylinder along the target's Y axis, as wide as the empty",
-        7,
+        *SHAPE_ROWS["CYLINDER"],
         lambda size, along: Cylinder(_ORIGIN, _Y, size),
         display="CONE",
     ),
     "RING": TargetShape(
-        "Ring",
-        "A circle around the target's Y axis, as large as the empty",
-        8,
+        *SHAPE_ROWS["RING"],
         lambda size, along: Ring(_ORIGIN, _Y, size),
         display="CIRCLE",
     ),
     "BOX": TargetShape(
-        "Box",
-        "A box as large as the empty; any point inside counts as reached",
-        9,
+        *SHAPE_ROWS["BOX"],
         lambda size, along: Box(Matrix.Scale(size, 4)),
         display="CUBE",
     ),

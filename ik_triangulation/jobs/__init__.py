@@ -4,6 +4,10 @@
 Each job reads, solves, checks and writes, in this order, and leaves the file as it was if anything fails.
 """
 
+from ..registration import lazy_modules
+
+__getattr__ = lazy_modules(__name__)
+
 
 def register() -> None:
     from . import live  # Blender's data need not be there for the other jobs to be imported

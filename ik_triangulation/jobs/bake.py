@@ -39,13 +39,11 @@ from ..rig.stored_body import corrected_times
 from ..rig.targets.untouched import check_body_limbs, take_along_shown
 from ..rig.timeline import Clock, check_nla, evaluated_time, mark
 from .bake_wave import BakePlan, Span, bake_together, check_something
-from .contacts import read_contacts
 from .controls import Track, check_keyed, keyed_bones, watch_of
-from .following import follow_body, with_followers
-from .keys import BodyKeySettings, between_frames, body_keys, body_settings, check_fk
-from .problem import BodyProblem
+from .keys import BodyKeySettings, body_keys, body_settings, check_fk
+from .problem import read_problem
 from .report import Report
-from .tips import report_written
+from .tips import follow_body, report_written, with_followers
 from .writing import Transaction, Undo, Writing, write_together
 
 
@@ -278,13 +276,11 @@ def bake_body(
     samples = yield from relay(
         read_body(rig, scene, frames, view_layer, switched=settings.keys_on == "FK_SWITCH"), (0, _PARTS)
     )
-    contacts = yield from relay(read_contacts(rig, scene, frames), (0, _PARTS))
     held_by = yield from relay(_before_corrections(rig, samples, scene, corrected), (0, _PARTS))
-    problem = BodyProblem(rig, samples, contacts, held_by)
+    problem = yield from relay(read_problem(rig, samples, scene, held_by), (0, _PARTS))
     between = None
     if rig.held or settings.reduce:
-        others = yield from relay(between_frames(rig, samples, scene, corrected), (0, _PARTS))
-        between = BodyProblem(rig, others, contacts)
+        between = yield from relay(problem.between(scene, corrected), (0, _PARTS))
     yield 1, _PARTS
     states, _ = yield from relay(problem.path(scene, settings.smoothing), (1, _PARTS))
     kept, count = _kept(rig, ends, scene) if keep else ({}, 0)

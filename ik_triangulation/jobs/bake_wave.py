@@ -77,7 +77,7 @@ def _is_idle_limb(limb: Limb) -> bool:
     stored = getattr(bone, "ik_triangulation", None)
     if stored is None or stored.target != limb.target or not is_untouched(bone):
         return False
-    if limb.use_offset or limb.pole_target or limb.obstacle_objects or limb.effort_weight or limb.rest_weight:
+    if limb.offset or limb.pole_target or limb.obstacle_objects or limb.effort_weight or limb.rest_weight:
         return False
     if limb.shape not in {"AUTO", "POINT"} or limb.target.empty_display_type not in _POINTS:
         return False

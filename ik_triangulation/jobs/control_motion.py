@@ -7,7 +7,7 @@ what is missing between the shown hand or foot and the solved one. That is exact
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from bpy.types import Depsgraph, Object, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
 from ..cooperative import Work
+from ..items import REDUCED
 from ..kinematics import Free
 from ..kinematics.arrays import Array
 from ..kinematics.rotation import orientation, rotation_angle
@@ -23,14 +24,14 @@ from ..motion.pole_path import Bend, StretchSearch, across, bend_sides, mean_ang
 from ..motion.reduction import ControlBounds, FullBake, JointChannels, reduce
 from ..rig.by_hand.shown_limb import is_animated_by_hand
 from ..rig.freedom import keyed
-from ..rig.ik_controls import IKControls, shown_offset
+from ..rig.ik_controls import IKControls, Showing, shown_offset
 from ..rig.keyframes import Channel
 from ..rig.limb import Limb
 from ..rig.rotation import channel, run_of
 from ..rig.timeline import Clock
 from ..rig.units import scale_of
 from .frame_solver import SolvedFrame
-from .keys import REDUCED, thinned, values_before_start
+from .keys import thinned, values_before_start
 
 _AXES = (Vector(), *map(Vector, np.eye(3).tolist()))
 _STRETCHED = 1e-3  # of the squared length of the upper bone: a stretch that is made up for
@@ -57,21 +58,32 @@ class _Seen(NamedTuple):
 
 
 class ControlMotion:
-    """Location and rotation of a control and location of a pole at solved frames; see() corrects them."""
+    """Location and rotation of a control and location of a pole at some frames; see() corrects them.
 
-    def __init__(self, limb: Limb, controls: IKControls, solved: Sequence[SolvedFrame]) -> None:
+    `wanted` has the limb to show at each frame. The scale of the first bone makes up for the rig's own stretch unless
+    that is kept, as it is by default where somebody has animated the controls. `reach` is the limb's length.
+    """
+
+    def __init__(
+        self,
+        limb: Limb,
+        controls: IKControls,
+        wanted: Mapping[float, LimbPlaces],
+        reach: float,
+        keeps_stretch: bool | None = None,
+    ) -> None:
         self.limb, self.controls = limb, controls
-        self.frames = [each.now.frame for each in solved]
+        self.frames, asked = list(wanted), list(wanted.values())
         self.has_tip = controls.tip.bone != controls.lower
-        asked = [_Asked.of(each, controls, limb) for each in solved]
-        self._asked = dict(zip(self.frames, asked, strict=True))
-        self.reach = solved[0].pose.chain.reach
+        self._asked, self.reach = dict(wanted), reach
         roots, elbows, wrists = (np.array([each.bend[k] for each in asked]) for k in range(3))
         self.bend = Bend(roots, elbows, wrists, self.reach)
         self._seen: dict[float, _Seen] = {}
         self._turn = np.zeros(len(asked))  # of the pole about the line from root to wrist [rad]
         self._stretch: StretchSearch | None = None
-        self._keeps_stretch = not controls.base or is_animated_by_hand(limb.armature, controls)
+        if keeps_stretch is None:
+            keeps_stretch = is_animated_by_hand(limb.armature, controls)
+        self._keeps_stretch = not controls.base or keeps_stretch
         self._looked = 0
         if controls.pole:
             hinge, distance, upper = _pole_at_rest(limb.armature, controls)
@@ -104,7 +116,7 @@ class ControlMotion:
         scale = bones[controls.base].matrix_basis.to_scale() if controls.base else None
         self._seen[frame] = _Seen(basis, pole, np.array(shown), scale, missing)
 
-    def _elbow_off(self, shown: Array, asked: _Asked) -> float:
+    def _elbow_off(self, shown: Array, asked: LimbPlaces) -> float:
         """Return how far an elbow is off: without what the rig's own stretch does if that is kept."""
         if not (self.controls.base and self._keeps_stretch):
             return float(np.linalg.norm(shown[1] - np.array(asked.bend[1])))
@@ -135,10 +147,14 @@ class ControlMotion:
                 self._stretch.step(there)
         if not self.controls.pole:
             return
-        lines, weights = self.bend.lines, np.minimum(self.bend.shares, there.shares)
+        lines, weights = self.bend.lines, self._shares(there)
         angles = turns_between(self.bend.offsets, across(there.offsets, lines), lines)
         self._turn = self._turn - (weights * angles if self._looked else mean_angle(angles, weights))
         self._looked += 1
+
+    def _shares(self, there: Bend) -> Array:
+        """Return the shares (F) by which the elbow tells the side of the bend, as solved and as shown `there`."""
+        return np.minimum(self.bend.shares, there.shares)
 
     def channels(self, clock: Clock, first: float) -> list[Channel]:
         """Return the channels to key, which run on from the values before `first` (time in the action)."""
@@ -186,8 +202,8 @@ class ControlMotion:
         return found.kept, thinned(runs, found.kept, found.curves), found.deviation
 
 
-class _Asked(NamedTuple):
-    """A solved frame: tail and rotation of the tip, orientation of the upper bone; root, elbow and wrist."""
+class LimbPlaces(NamedTuple):
+    """A limb at a frame: tail and rotation of the tip, orientation of the upper bone; root, elbow and wrist."""
 
     tail: Vector
     rotation: Quaternion
@@ -195,7 +211,8 @@ class _Asked(NamedTuple):
     bend: tuple[Vector, Vector, Vector]
 
     @staticmethod
-    def of(solved: SolvedFrame, controls: IKControls, limb: Limb) -> _Asked:
+    def of(solved: SolvedFrame, controls: IKControls, limb: Limb) -> LimbPlaces:
+        """Return those of a solved frame."""
         pose = solved.pose
         places = {joint.name: row for row, joint in enumerate(pose.chain.joints)}
         upper, lower = places[controls.upper], places[controls.lower]
@@ -205,14 +222,29 @@ class _Asked(NamedTuple):
             along = Vector((0.0, limb.armature.data.bones[limb.tip].length, 0.0))
             wrist = pose.tip - pose.tip_rotation @ along if row is None else pose.head(row)
         bend = pose.head(upper).copy(), pose.head(lower).copy(), wrist.copy()
-        return _Asked(pose.tip.copy(), pose.tip_rotation, orientation(pose.frame(upper)), bend)
+        return LimbPlaces(pose.tip.copy(), pose.tip_rotation, orientation(pose.frame(upper)), bend)
+
+    @staticmethod
+    def shown(armature: Object, controls: IKControls, limb: Limb) -> LimbPlaces:
+        """Return those that an evaluated armature shows."""
+        frames = {each.bone: frame_shown(armature, each) for each in controls.showing}
+        tip, upper, lower = frames[controls.tip.bone], frames[controls.upper], frames[controls.lower]
+        tail = tip @ _tail(limb)
+        wrist = tip.translation if controls.tip.bone != controls.lower else tail
+        bend = upper.translation.copy(), lower.translation.copy(), wrist.copy()
+        return LimbPlaces(tail, orientation(tip.to_3x3()), orientation(upper.to_3x3()), bend)
+
+
+def frame_shown(armature: Object, showing: Showing) -> Matrix:
+    """Return the frame (4x4, armature space) that an evaluated armature shows a bone of a limb in."""
+    return armature.pose.bones[showing.shown].matrix @ shown_offset(armature, showing)
 
 
 def _tail(limb: Limb) -> Vector:
     return Vector((0.0, limb.armature.data.bones[limb.tip].length, 0.0))
 
 
-def _placed(asked: _Asked, shown: Matrix, length: float) -> Matrix:
+def _placed(asked: LimbPlaces, shown: Matrix, length: float) -> Matrix:
     """Return the frame (4x4) of the tip bone that is asked for, in the size that is shown."""
     frame = asked.rotation.to_matrix() @ Matrix.Diagonal(shown.to_scale())
     placed = frame.to_4x4()

@@ -40,7 +40,7 @@ from ..rig.limb import Limb
 from ..rig.rotation import PROPERTIES, channel
 from ..rig.timeline import Clock
 from ..rig.units import length_text
-from .control_motion import ControlMotion, Discrepancy
+from .control_motion import ControlMotion, Discrepancy, LimbPlaces
 from .keys import LimbBake, WrittenKeys, write_bakes
 from .measure import EvaluatedLimb, Watch, astray, remedy_of, shown_tip
 from .report import Remedy
@@ -311,8 +311,9 @@ def write_onto_controls(bake: LimbBake, undo: ExitStack, *, scene: Scene, view_l
     controls = ik_controls_of(limb)
     track = Track.of(bake.destination, limb.destination, limb.armature, undo)
     reader = FrameReader(limb, scene, view_layer, frames)
-    yield from _set_switches(controls, bake.ends, reader, track, undo)
-    motion = ControlMotion(limb, controls, bake.solved)
+    yield from show_side(controls, bake.ends, reader, track, undo)
+    places = {each.now.frame: LimbPlaces.of(each, controls, limb) for each in bake.solved}
+    motion = ControlMotion(limb, controls, places, bake.solved[0].pose.chain.reach)
     yield from reader.evaluate(frames, motion.see)
     interpolation = interpolation_of(frames, *bake.ends, limb.interpolation)
     times, first = [clock.time(frame) for frame in frames], clock.time(bake.ends[0])
@@ -337,14 +338,18 @@ def write_onto_controls(bake: LimbBake, undo: ExitStack, *, scene: Scene, view_l
     return WrittenKeys(count, full, range(len(frames)), warnings=warnings)
 
 
-def _set_switches(
+def show_side(
     side: IKControls | OwnSide,
     ends: tuple[float, float],
     reader: FrameReader,
     track: Track | None,
     undo: ExitStack,
+    kind: str = GENERATED,
 ) -> Work[None]:
-    """Set and key the properties by which the character follows a side. Raises RigError if they do not do that."""
+    """Set and key, with keys of a `kind`, the properties by which the character follows a side.
+
+    Raises RigError if they do not do that.
+    """
     limb, scene, view_layer, armature = reader.limb, reader.scene, reader.view_layer, reader.limb.armature
     what = "IK controls" if isinstance(side, IKControls) else "FK controls"
     for _ in range(_MOST):
@@ -367,7 +372,7 @@ def _set_switches(
                 f"'{name}' does not follow the {what} at frame {frame:g}, and no single property of its "
                 "constraints changes that. Mute what moves it."
             )
-        set_switch(*found, *ends, True, scene, view_layer, undo, track, kind=GENERATED)
+        set_switch(*found, *ends, True, scene, view_layer, undo, track, kind=kind)
     raise RigError(f"The character does not follow the {what} of '{limb.tip}'. Choose another button of Keys On.")
 
 
@@ -382,7 +387,7 @@ def let_show(
     if controls is None:
         return False
     reader = FrameReader(limb, scene, view_layer, frames_between(*ends))
-    yield from _set_switches(controls.own_side, ends, reader, track, undo)
+    yield from show_side(controls.own_side, ends, reader, track, undo)
     return True
 
 

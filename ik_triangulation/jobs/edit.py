@@ -21,6 +21,7 @@ from mathutils import Quaternion, Vector
 
 from ..cooperative import Job, Work, cooperative, relay
 from ..errors import AnimationError, ChainError, SettingError
+from ..items import PROFILES
 from ..kinematics import Freedom
 from ..kinematics.arrays import Numbers
 from ..rig.anatomy.limbs import Anatomy
@@ -57,7 +58,7 @@ from ..rig.timeline import Clock, check_nla, evaluated_time
 from .bake import frames_from
 from .edited_shot import body_as_shown, fades, near_shown
 from .frame_solver import NATURAL
-from .keys import BodyArrays, JointRotations, WrittenKeys, arrays_of
+from .keys import JointRotations, WrittenKeys, arrays_of, body_arrays
 from .measure import Watch, measure_frames, report_of
 from .natural_shot import solve_frames, solve_naturally
 from .report import Report
@@ -65,7 +66,6 @@ from .shot import SolvedShot
 from .tips import report_written
 from .writing import Keys, Undo, Writing, write_together
 
-PROFILES = ("SMOOTH", "SPHERE", "ROOT", "INVERSE_SQUARE", "SHARP", "LINEAR", "CONSTANT")
 _NEAR = 0.002  # of the offset: how near the keyframes of a target follow the profile
 _PARTS = 4
 
@@ -328,7 +328,7 @@ def _solve_body(
     if found is None or not found.met.all():
         found = yield from problem.path(scene)
     states = found.states
-    arrays = BodyArrays(rig, problem, problem.body.tree.rotations(states))
+    arrays = body_arrays(rig, problem, problem.rotations(states))
     located = {} if rig.hips_motion == "FIXED" else {rig.hips: problem.locations(states)}
     count = yield from _write(rig, arrays, located, frames, True, scene, view_layer, undo)
     how = {"warnings": warnings, "keys": count, "full_keys": count}

@@ -35,19 +35,17 @@ from ..rig.keyframes import Channel
 from ..rig.limb import Limb
 from ..rig.rotation import channel, values_for
 from ..rig.timeline import Clock
-from .contacts import read_contacts
 from .natural_shot import reference_of_joints
-from .problem import BodyProblem, LimbProblem
+from .problem import BodyProblem, LimbProblem, fps_of, read_problem
 
 
 def body_as_shown(rig: RigBody, frames: Sequence[float], scene: Scene, view_layer: ViewLayer) -> Work[BodyProblem]:
     """Read a body at frames of its animation, with what is shown as the reference; tips are held as made by hand."""
     samples = yield from read_body(rig, scene, frames, view_layer)
-    contacts = yield from read_contacts(rig, scene, frames)
     by_hand = Animation(samples.rotations, samples.locations, samples.shown)
     shown = plain_animation(rig, Clock(scene, rig.armature), frames)
-    problem = BodyProblem(rig, samples.animated(shown), contacts, by_hand)
-    yield from problem.stand(scene.render.fps / scene.render.fps_base)
+    problem = yield from read_problem(rig, samples.animated(shown), scene, by_hand)
+    yield from problem.stand(fps_of(scene, samples.frames))
     return problem
 
 

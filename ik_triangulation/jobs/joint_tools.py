@@ -5,7 +5,7 @@ Everything is read before the first setting is written: if one bone is refused, 
 """
 
 from collections.abc import Sequence
-from math import ceil, floor, isfinite
+from math import ceil, degrees, floor, isfinite, isinf
 from typing import NamedTuple
 
 import bpy
@@ -14,10 +14,11 @@ from bpy.types import FCurve, Object, PoseBone
 from mathutils import Quaternion
 
 from ..errors import AnimationError, ChainError, FreedomError
-from ..kinematics import Freedom, Hinge
+from ..items import OFF_AXIS, SHARE
+from ..kinematics import Cone, EulerLimits, Freedom, Hinge, Locked, unframed
 from ..kinematics.framed import mirror_between, mirrored
 from ..kinematics.rotation import rotation_angle
-from ..motion.learning import OFF_AXIS, SHARE, Learned, learn_freedom
+from ..motion.learning import Learned, learn_freedom
 from ..rig.armature import find_bone
 from ..rig.checks import LONGEST_RANGE
 from ..rig.freedom import freedom_of, limits_of, stiffness_of, store
@@ -173,3 +174,45 @@ def _rows(curves: Sequence[FCurve], values: Sequence[float], frames: Sequence[fl
     for curve in curves:
         rows[:, curve.array_index] = [curve.evaluate(frame) for frame in frames]
     return rows
+
+
+def kind_text(freedom: Freedom) -> str:
+    """Return the kind of joint, with the axis of a hinge if it is one of the bone's own axes."""
+    freedom = unframed(freedom)
+    if isinstance(freedom, Locked) or not freedom.moves:
+        return "Locked"
+    if isinstance(freedom, Hinge):
+        along = [sign + axis for i, axis in enumerate("XYZ") for sign in _sign(freedom.axis[i])]
+        return f"Hinge {along[0]}" if along else "Hinge"
+    return "Euler" if isinstance(freedom, EulerLimits) else "Cone" if isinstance(freedom, Cone) else "Free"
+
+
+def range_text(freedom: Freedom) -> str:
+    """Return the limits of the joint; empty if there are none."""
+    freedom = unframed(freedom)
+    if isinstance(freedom, Hinge):
+        return _range(freedom.lower, freedom.upper)
+    if isinstance(freedom, Cone):
+        twist = _range(freedom.twist_lower, freedom.twist_upper)
+        return f"to {angle_text(freedom.swing)}" + (f", twist {twist}" if twist else "")
+    if isinstance(freedom, EulerLimits):
+        ranges = zip("XYZ", freedom.lower, freedom.upper, strict=True)
+        return ", ".join(f"{axis} {_range(*ends)}" for axis, *ends in ranges if _range(*ends))
+    return ""
+
+
+def angle_text(angle: float) -> str:
+    """Return an angle [rad] in whole degrees."""
+    return f"{round(degrees(angle)) + 0}°"
+
+
+def _sign(part: float) -> list[str]:
+    """Return the sign of a unit vector's component of length one, as a list; empty for other components."""
+    return [] if abs(part) < 1.0 - 1e-6 else ["" if part > 0.0 else "-"]
+
+
+def _range(lower: float, upper: float) -> str:
+    if isinf(lower) and isinf(upper):
+        return ""
+    ends = ("any" if isinf(end) else angle_text(end) for end in (lower, upper))
+    return " to ".join(ends)

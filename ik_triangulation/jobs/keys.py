@@ -6,7 +6,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any, NamedTuple
 
@@ -16,12 +16,11 @@ from mathutils import Matrix
 
 from ..cooperative import Work, finished
 from ..errors import SettingError
-from ..goals.from_goals import HELD
 from ..goals.task import FadedTask, PlaceTask, Task
-from ..kinematics import Freedom
+from ..items import HELD, REDUCED
+from ..kinematics import Free, Freedom
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch import States
-from ..kinematics.batch.limit_arrays import Freedoms
 from ..motion.frames import Curves, flowing, straight, through
 from ..motion.reduction import (
     BodyBounds,
@@ -30,16 +29,14 @@ from ..motion.reduction import (
     LimbBounds,
     Reduction,
     handle_slopes,
-    parts_between,
     reduce,
 )
 from ..rig.body import RigBody, moving_bones
 from ..rig.by_hand.reference import Boned
 from ..rig.destination import Destination
-from ..rig.frames.body_samples import BodySamples, read_between
 from ..rig.freedom import keyed
 from ..rig.hips import location_channel
-from ..rig.keyframes import ByHand, Channel, interpolation_of, values_before
+from ..rig.keyframes import ByHand, Channel, interpolation_of, is_baked, values_before
 from ..rig.limb import Limb
 from ..rig.rotation import channel, run_of, within_limits
 from ..rig.timeline import Clock
@@ -49,10 +46,8 @@ from ..solvers.batch.descent import hold
 from ..solvers.body.priorities import HELD_SHARE
 from .frame_solver import SolvedFrame
 from .problem import BodyProblem
-from .shot import JointRotations, ShotArrays, SolvedArrays, arrays_of
+from .shot import JointArrays, JointRotations, ShotArrays, SolvedArrays, arrays_of
 from .writing import Keys, Writing, write_together
-
-REDUCED = 0.005  # of the reach: deviation of the tip that key reduction allows by default
 
 
 class WrittenKeys(NamedTuple):
@@ -232,22 +227,15 @@ def check_fk(settings: KeySettings) -> None:
         raise SettingError("A body turns its FK controls. Choose them for Keys On, or take the limb out of the body.")
 
 
-class BodyArrays:
-    """Rotations and freedoms of the joints of a body that turn, over the frames, as the keys of a limb are made of."""
+def body_arrays(rig: RigBody, problem: BodyProblem, rotations: Numbers) -> JointArrays:
+    """Return the joints of a body that turn, as the keys of a limb are made of them; `rotations` (n, 4, F) of all.
 
-    def __init__(self, rig: RigBody, problem: BodyProblem, rotations: Numbers) -> None:
-        """Take the `rotations` (n, 4, F) of all joints."""
-        self._rows = {joint.name: row for row, joint in enumerate(problem.body.joints)}
-        self._body, self._rotations = problem.body, rotations
-        self.joints = [bone.name for bone in moving_bones(rig, problem.body)]
-
-    def rotations(self, joint: str) -> Numbers:
-        """Return the unit quaternions (F x 4) of a joint."""
-        return np.ascontiguousarray(self._rotations[self._rows[joint]].T)
-
-    def freedoms(self, joint: str) -> Freedoms:
-        """Return the freedom of a joint."""
-        return self._body.joints[self._rows[joint]].freedom
+    Toes, which are not solved, are among them if they are turned back, or were before.
+    """
+    toes = [toe for toe in rig.toes.values() if toe in problem.turned_toes or is_baked(rig.armature, [toe])]
+    still = {joint.name for joint in problem.body.joints if not joint.freedom.moves}.intersection(toes)
+    joints = [replace(joint, freedom=Free()) if joint.name in still else joint for joint in problem.body.joints]
+    return JointArrays(joints, rotations, [*(bone.name for bone in moving_bones(rig, problem.body)), *toes])
 
 
 def body_keys(
@@ -270,7 +258,7 @@ def body_keys(
     times = [clock.time(frame) for frame in frames]
     first, interpolation = clock.time(ends[0]), interpolation_of(frames, *ends, settings.interpolation)
     linear = interpolation == "LINEAR"
-    rotations, locations = problem.body.tree.rotations(states), problem.locations(states)
+    rotations, locations = problem.rotations(states), problem.locations(states)
     before = {
         bone.name: values_before_start(rig.armature, bone.name, first) for bone in moving_bones(rig, problem.body)
     }
@@ -312,18 +300,8 @@ def body_keys(
 
 def body_channels(rig: RigBody, problem: BodyProblem, states: States) -> list[Channel]:
     """Return the channels of a body that is posed at the frames of the problem, near the present values."""
-    rotations, locations = problem.body.tree.rotations(states), problem.locations(states)
+    rotations, locations = problem.rotations(states), problem.locations(states)
     return finished(_channels(rig, problem, rotations, locations, problem.samples.frames, {}, {}))
-
-
-def between_frames(
-    rig: RigBody, samples: BodySamples, scene: Scene, without: tuple[float, float] | None
-) -> Work[BodySamples]:
-    """Return a body at its frames, at half frames and so far as needed between: the samples of key reduction."""
-    frames, clock = np.array(samples.frames, float), Clock(scene, rig.armature)
-    parts = parts_between(np.array([clock.time(frame) for frame in samples.frames]))
-    every = frames[:-1, None] + np.diff(frames)[:, None] * np.arange(parts) / parts
-    return (yield from read_between(rig, samples, [*every.ravel().tolist(), frames[-1]], scene, without))
 
 
 def _tracks(rig: RigBody, problem: BodyProblem, runs: Sequence[Channel]) -> tuple[list[JointChannels], list[int]]:
@@ -359,7 +337,7 @@ def _channels(
 
     They run on from the values `before`, by default from the present ones.
     """
-    arrays = BodyArrays(rig, problem, rotations)
+    arrays = body_arrays(rig, problem, rotations)
     runs: list[Channel] = yield from channel_values(rig.armature, arrays, times, before, kept)
     if rig.hips_motion != "FIXED":
         runs.append(location_channel(rig.armature, rig.hips, locations))

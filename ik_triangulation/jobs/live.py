@@ -16,28 +16,26 @@ import bpy
 from bpy.types import ID, Depsgraph, Object, Scene
 
 from ..errors import IKError
-from ..rig.by_hand.keys import remember_written
-from ..rig.by_hand.reference import hold_reference
-from ..rig.checks import check_limb
-from ..rig.limb import selected_limb
-from .live_character import LiveBody, LiveLimb
-from .live_state import LiveState
-from .problem import body_of
-from .report import Report
+from ..rig import checks
+from ..rig import limb as rig_limb
+from ..rig.by_hand import keys, reference
+from . import live_character, live_state
+from . import problem as problems
+from . import report as reporting
 
 _EVALUATED = 0.05  # seconds after which Blender has evaluated a live pose, so that it can be measured
 _SLICE = 2e-3  # seconds for which frames to come are solved at a time
 _SETTLED = 0.2  # seconds without a change after which a live pose is keyed, if Auto Keying is on
 _DRAGGING = "TRANSFORM_OT", "POSE_OT_ik_triangulation_target_"  # how operators are called that drag
 
-_live: dict[tuple[int, str], LiveState] = {}  # by the armature's session uid and the tip bone
+_live: dict[tuple[int, str], live_state.LiveState] = {}  # by the armature's session uid and the tip bone
 _paused = False  # while Blender replaces its data
 listeners: list[
-    Callable[[Report, Object, Scene], None]
+    Callable[[reporting.Report, Object, Scene], None]
 ] = []  # called with the report of a live pose, soon after it is shown
 
 
-def _tell(report: Report, armature: Object, scene: Scene) -> None:
+def _tell(report: reporting.Report, armature: Object, scene: Scene) -> None:
     for listener in listeners:
         listener(report, armature, scene)
 
@@ -47,18 +45,18 @@ def start(armature: Object, tip: str, at_once: bool = True) -> None:
 
     Raises an IKError that names the culprit; then it is not live.
     """
-    scene, body = bpy.context.scene, body_of(armature, tip)
-    live: LiveState
+    scene, body = bpy.context.scene, problems.body_of(armature, tip)
+    live: live_state.LiveState
     if body is None:
-        limb = selected_limb(armature.pose.bones[tip])
-        live, limbs = LiveLimb(armature, limb, scene), (limb,)
+        limb = rig_limb.selected_limb(armature.pose.bones[tip])
+        live, limbs = live_character.LiveLimb(armature, limb, scene), (limb,)
     else:
-        live, limbs = LiveBody(armature, body, tip, scene), body.limbs
+        live, limbs = live_character.LiveBody(armature, body, tip, scene), body.limbs
     if at_once:
         _tell(live.begin(body or limbs[0]), armature, scene)
     else:
         for limb in limbs:
-            check_limb(limb, scene, bpy.context.view_layer)
+            checks.check_limb(limb, scene, bpy.context.view_layer)
     for each in live.tips:
         _drop(armature, each)
     _live[armature.session_uid, tip] = live
@@ -75,7 +73,7 @@ def stop(armature: Object, tip: str) -> None:
     _listen(bool(_live))
 
 
-def _found(armature: Object, tip: str) -> LiveState | None:
+def _found(armature: Object, tip: str) -> live_state.LiveState | None:
     own = (live for (uid, _), live in _live.items() if uid == armature.session_uid)
     return next((live for live in own if tip in live.tips), None)
 
@@ -140,7 +138,7 @@ def _look(scene: Scene, depsgraph: Depsgraph, new_frame: bool = False) -> None:
 
 
 def _follow(
-    live: LiveState, armature: Object, scene: Scene, depsgraph: Depsgraph, touched: set[ID], new_frame: bool
+    live: live_state.LiveState, armature: Object, scene: Scene, depsgraph: Depsgraph, touched: set[ID], new_frame: bool
 ) -> None:
     now, rig, changed = live.look(armature, scene, depsgraph, touched, new_frame)
     before, live.surroundings = live.surroundings, live.surroundings_of(now, depsgraph)
@@ -151,11 +149,11 @@ def _follow(
     if held and not live.dragged and live.cancel_drag(armature):
         return
     if live.remember(armature, before, held, new_frame):
-        hold_reference(rig.pose_bones, scene)
+        reference.hold_reference(rig.pose_bones, scene)
         now, rig, _ = live.look(armature, scene, depsgraph, touched, new_frame)
     live.solve(now, rig)
     live.moved, live.untold = perf_counter(), True
-    remember_written(rig.pose_bones)  # at once: undo saves the end of a drag before that is seen here
+    keys.remember_written(rig.pose_bones)  # at once: undo saves the end of a drag before that is seen here
     _call_later(_measure, _EVALUATED)
     if new_frame:
         _call_later(solve_upcoming, 0.0)

@@ -362,11 +362,11 @@ class LiveBody(LiveState):
         assert self.channels is not None
         assert motion.states is not None
         problem, hips = motion.problem, rig.armature.pose.bones[rig.hips]
-        rotations = problem.body.tree.rotations(motion.states)[:, :, 0]
+        rotations = problem.rotations(motion.states)[:, :, 0]
         turned = {
             joint.name: (joint.freedom, rotation)
             for joint, rotation in zip(problem.body.joints, rotations, strict=True)
-            if joint.freedom.moves
+            if joint.freedom.moves or joint.name in rig.toes.values()
         }
         self.channels.read(rig.armature)
         self.posed = self.channels.put(rig.armature, turned, problem.locations(motion.states)[:, 0])
@@ -399,7 +399,9 @@ class LiveBody(LiveState):
 
 def key_present_body(rig: RigBody, scene: Scene, view_layer: ViewLayer) -> int:
     """Key the bones of a body as they are posed at the present frame; return the number of keys."""
-    bones = [bone for bone in rig.pose_bones if not rig.solved or bone.name in {*rig.solved, rig.hips}]
+    bones = [
+        bone for bone in rig.pose_bones if not rig.solved or bone.name in {*rig.solved, *rig.toes.values(), rig.hips}
+    ]
     hips = None if rig.hips_motion == "FIXED" else rig.armature.pose.bones[rig.hips]
     return key_present_pose(bones, scene, view_layer, hips)
 

@@ -12,7 +12,7 @@ from mathutils import Matrix, Vector
 
 from ..cooperative import finished
 from ..goals import Anywhere, Goal
-from ..goals.from_goals import Refusal, hold_tasks
+from ..goals.from_goals import Refusal
 from ..goals.task import PlaceTask, Task
 from ..kinematics import Pose
 from ..kinematics.arrays import Numbers
@@ -35,11 +35,11 @@ from ..solvers.body.solve_body import BodyFollower
 from ..solvers.natural import trailing
 from ..solvers.natural.posture import Posture
 from ..solvers.solve import solve_goal
-from .contacts import read_contacts
 from .frame_solver import NATURAL, SolvedFrame, solver_settings
+from .keys import body_settings
 from .live_state import Surroundings, surroundings_of
 from .natural_shot import is_at, is_moving
-from .problem import BodyProblem
+from .problem import BodyProblem, read_problem
 
 
 class StillRig:
@@ -112,12 +112,11 @@ class BodyMotion:
 
     def __init__(self, rig: RigBody, samples: BodySamples, scene: Scene, states: States | None = None) -> None:
         """Follow from `states`, if they are of the same body."""
-        contacts = finished(read_contacts(rig, scene, samples.frames))
-        self.problem, self._scene = BodyProblem(rig, samples, contacts), scene
+        self.problem, self._scene = finished(read_problem(rig, samples, scene)), scene
         finished(self.problem.stand())
         self._fades = any((share < 1.0).any() for share in samples.influence.values())
         problem = self.problem
-        self._held = hold_tasks(problem.body, rig.held, problem.held_frames)
+        self._held = problem.held_tasks(rig.held)
         self._follower = BodyFollower(problem.body.tree, problem.reference, self._held, problem.steady, problem.floor)
         self._goals: Sequence[Task] = ()
         self._is_at_rest = True
@@ -314,7 +313,7 @@ def solve_ahead(
     if known is not None and known.frames == frames and known.source == source:
         return known
     problem = BodyProblem(rig, _of_all(rig, goals, samples, shots, frames))
-    states, _ = finished(problem.path(scene))
+    states, _ = finished(problem.path(scene, body_settings(rig, tip).smoothing))
     return AheadOfBake(frames, source, states)
 
 
@@ -379,8 +378,8 @@ def solve_shown_ahead(
         return Refusal("the frame is none of those that are baked", chosen=True)
     frames = list(range(max(first, int(frame) - _EVALUATED), min(last, int(frame) + _EVALUATED) + 1))
     samples = finished(read_body(rig, scene, frames, view_layer))
-    problem = BodyProblem(rig, samples, finished(read_contacts(rig, scene, frames)))
-    return ShownAhead(samples, finished(problem.path(scene)).states)
+    problem = finished(read_problem(rig, samples, scene))
+    return ShownAhead(samples, finished(problem.path(scene, body_settings(rig, tip).smoothing)).states)
 
 
 def _of_all(rig: RigBody, goals: LiveGoals, now: BodySamples, shots: list[Samples], frames: range) -> BodySamples:

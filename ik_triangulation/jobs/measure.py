@@ -16,8 +16,9 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ..cooperative import Work
 from ..goals import Goal
-from ..goals.from_goals import HELD, HELD_ANGLE
+from ..goals.from_goals import HELD_ANGLE
 from ..goals.orientation import missing_angle
+from ..items import HELD
 from ..kinematics.arrays import Mask, Numbers
 from ..kinematics.rotation import orientation, rotation_angle
 from ..rig.armature import is_flat

@@ -26,12 +26,11 @@ from ..rig.keyframes import check_keys
 from ..rig.limb import Limb
 from ..rig.targets.untouched import check_body_limbs, take_along_shown
 from ..rig.timeline import check_nla
-from .contacts import read_contacts
 from .frame_solver import SolvedFrame, outside
 from .keys import WrittenKeys, body_channels, pose_channels
 from .measure import Watch, held_tolerances, measure_now, moved_inside, report_of
 from .natural_shot import solve_among_others, solve_frames
-from .problem import BodyProblem
+from .problem import BodyProblem, read_problem
 from .report import Report
 from .tips import judged_tip, report_of_body, slips_and_turns, tip_missing, with_floor
 from .writing import Undo, write_pose
@@ -82,7 +81,7 @@ def solve_body_pose(
     warnings = check_body(rig, scene, view_layer, key)
     frame = scene.frame_current + scene.frame_subframe
     samples = with_shown(rig, body_now(rig, view_layer.depsgraph, frame, scene), scene, view_layer)
-    problem = BodyProblem(rig, samples, finished(read_contacts(rig, scene, [frame])))
+    problem = finished(read_problem(rig, samples, scene))
     states, _ = finished(problem.path(scene))
     with Undo() as undo:
         keys = write_body_pose(rig, problem, states, key, scene, view_layer, undo)
@@ -131,7 +130,7 @@ def measure_body_pose(rig: RigBody, samples: BodySamples, problem: BodyProblem, 
     shown = shown_frames(matrices_of(rig.armature.evaluated_get(depsgraph), rig.bones)[..., None], sizes)
     for name in rig.held:
         row = rig.bones.index(name)
-        slips, turns = slips_and_turns(shown[row], problem.held_frames[row], sizes[row])
+        slips, turns = slips_and_turns(shown[row], problem.held_places.foot(row, name, shown, sizes[row]), sizes[row])
         tolerances, due = held_tolerances(rig, name, problem.body.reach(name)), samples.influence[name] == 1.0
         tips[name] = judged_tip(rig, name, (slips, turns), tolerances, [frame], counted=due)
     for limb in rig.limbs:

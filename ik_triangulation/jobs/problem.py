@@ -29,20 +29,23 @@ from ..goals.from_goals import (
     preferences_of,
     tasks_of,
 )
+from ..goals.heels import Heel, HeelTask
 from ..goals.orientation import OrientTask
 from ..goals.support import BalanceTask
 from ..goals.task import Task
 from ..kinematics import Body
 from ..kinematics.arrays import Columns, Numbers
 from ..kinematics.batch import Geometry, States, Tree
-from ..kinematics.batch.algebra import lengths
+from ..kinematics.batch.algebra import cross, lengths, normalized, product, quaternions
+from ..kinematics.body_anatomy import Part
 from ..motion.faded_path import standing
 from ..motion.method import Natural
+from ..motion.reduction import parts_between
 from ..motion.shot import Shot, SolvedPath
 from ..rig.armature import Bones
 from ..rig.body import BodyRest, RigBody
 from ..rig.frames.body_frames import Animation, with_places
-from ..rig.frames.body_samples import BodySamples
+from ..rig.frames.body_samples import BodySamples, read_between
 from ..rig.frames.samples import Samples
 from ..rig.limb import Limb
 from ..rig.stored_body import stored_body
@@ -50,7 +53,7 @@ from ..rig.targets.goal import GoalReader
 from ..rig.timeline import Clock
 from ..solvers.body.floor import Floor, floor_of
 from ..solvers.natural.posture import USUAL_FPS
-from .contacts import Contacts, compliance_with_contacts, lifted, with_contacts
+from .contacts import Contacts, compliance_with_contacts, lifted, read_contacts, with_contacts
 from .frame_solver import at_frame, solver_settings
 
 
@@ -184,13 +187,28 @@ class LimbProblem:
 class HeldPlaces(NamedTuple):
     """The frames at which a body is measured, with the frames (n, 3, 4, S) of its bones as held at each.
 
-    `influence` (S) is that of each tip, by its name; the hips hang in `bases` (4, 4, S).
+    `influence` (S) is that of each tip, by its name; the hips hang in `bases` (4, 4, S). Feet that may lift their
+    `heels`, by name, do so as far as their shins lean.
     """
 
     frames: Sequence[float]
     bones: Numbers
     influence: Mapping[str, Numbers]
     bases: Numbers
+    heels: Mapping[str, Heel]
+
+    def foot(self, number: int, name: str, shown: Numbers, length: float) -> Numbers:
+        """Return the frames (3, 4, S) at which the bone of a held tip of this length is held, its tail in place.
+
+        `number` is the bone's, and `shown` (n, 3, 4, S) are all bones as they are.
+        """
+        frame = self.bones[number]
+        if name not in self.heels:
+            return frame
+        turned = np.empty((*frame.shape[:2], shown.shape[-1]))
+        turned[:, :3] = self.heels[name].turned(frame[:, :3], shown[:, :, 3])
+        turned[:, 3] = frame[:, 3] + length * (frame[:, 1] - turned[:, 1])
+        return turned
 
 
 class Planned(NamedTuple):
@@ -215,7 +233,7 @@ class BodyProblem:
         animated: Animation | None = None,
     ) -> None:
         """Take a body as sampled; tips are held by the animation in the samples, or by another that is `animated`."""
-        self.rig, self.samples, self.rest = rig, samples, BodyRest(rig)
+        self.rig, self.samples, self.rest, self._contacts = rig, samples, BodyRest(rig), contacts
         up = np.linalg.inv(samples.worlds[:3, :3, 0]) @ np.array((0.0, 0.0, 1.0))
         self.body: Body = self.rest.body(samples.channels, Vector(up))
         tree = self.body.tree
@@ -233,8 +251,10 @@ class BodyProblem:
             if contacts.ground and rig.hips_motion != "FIXED":
                 self.reference = lifted(self.reference, contacts.ground, samples)
         self._stands = not rig.planted
+        self.turned_toes = set[str]()  # those that are turned back in the rotations that were read last
+        self.heels = self._heels()
         self._influence = {self.body.number_of[tip]: share for tip, share in samples.influence.items()}
-        self.tasks: list[Task] = hold_tasks(self.body, rig.held, self.held_frames)
+        self.tasks: list[Task] = self.held_tasks(rig.held)
         self.tasks += body_tasks(self.body, samples.goals)
         self._bound()
 
@@ -245,6 +265,51 @@ class BodyProblem:
         self.floor: Floor | None = None
         if self.rig.floor:
             self.floor = floor_of(self.body, self.rig.held, self.held_frames, begin, self.samples.influence)
+
+    def held_tasks(self, names: Sequence[str]) -> list[Task]:
+        """Return the tasks of held tips, of which planted feet may lift their heels."""
+        heels = {self.body.number_of[name]: heel for name, heel in self.heels.items()}
+        return [
+            HeelTask(task=task, heel=heels[task.tip]) if isinstance(task, OrientTask) and task.tip in heels else task
+            for task in hold_tasks(self.body, names, self.held_frames)
+        ]
+
+    def _heels(self) -> dict[str, Heel]:
+        """Return the feet that may lift their heels, by the names of their tips."""
+        if not self.rig.heels or not self.rig.planted:
+            return {}
+        anatomy, rest = self.body.tree.anatomy, self.body.rest_pose().frames
+        found = {}
+        for name in self.rig.planted:
+            tip = self.body.tip(name)
+            leg = next((limb for limb in anatomy.limbs if limb.end == tip.joint), None)
+            if leg is None or anatomy.parts[leg.upper] != Part.THIGH:
+                continue
+            shin = rest[tip.joint, :, :3].T @ (rest[leg.middle, :, 3] - rest[leg.end, :, 3])
+            foot = self.held_frames[tip.joint][:, :3]
+            upright, ahead = (normalized(np.einsum("ijf,j->if", foot, each)) for each in (shin, np.array(tip.place)))
+            found[name] = Heel(leg.middle, leg.end, normalized(cross(upright, ahead)), upright)
+        return found
+
+    def rotations(self, states: States) -> Numbers:
+        """Return the rotations (n, 4, F) of all joints in solved states, with toes that stay while heels lift."""
+        tree, rotations = self.body.tree, self.body.tree.rotations(states)
+        lifting = {toe: name for name, toe in self.rig.toes.items() if name in self.heels}
+        self.turned_toes = set()
+        if not lifting:
+            return rotations
+        rotations, geometry = rotations.copy(), Geometry(tree, states)
+        for number, joint in enumerate(self.body.joints):
+            name = lifting.get(joint.name)
+            if name is None or not self.heels[name].lift(geometry.heads)[0].any():
+                continue
+            foot = self.body.tip(name).joint
+            flat, now = self.held_frames[foot][:, :3], geometry.frames[foot][:, :3]
+            rest = np.array(joint.rest.to_matrix(), float)
+            back = np.einsum("ai,jif,jkf,kb->abf", rest.T, now, np.broadcast_to(flat, now.shape), rest)
+            rotations[number] = normalized(product(quaternions(back), rotations[number]))
+            self.turned_toes.add(joint.name)
+        return rotations
 
     def shot(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Shot:
         """Return the shot of all frames; `tasks` are by default those of the problem."""
@@ -259,6 +324,7 @@ class BodyProblem:
             compliance=compliance_with_contacts(self.rig, tree, tasks),
             fps=fps_of(scene, self.samples.frames),
             smoothing=smoothing,
+            seed=self.rig.limbs[0].seed if self.rig.limbs else 0,
         )
 
     def path(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Work[SolvedPath]:
@@ -270,7 +336,7 @@ class BodyProblem:
         """Bend the limbs of planted tips in the reference to where these stay: so the hips keep their animation."""
         if self._stands:
             return
-        planted = hold_tasks(self.body, self.rig.planted, self.held_frames)
+        planted = self.held_tasks(self.rig.planted)
         self.reference = yield from standing(self.body, self.reference, planted, self._influence, fps)
         self._stands = True
         self._bound()
@@ -278,7 +344,20 @@ class BodyProblem:
     @property
     def held_places(self) -> HeldPlaces:
         """The places at which its tips are held, at all of its frames."""
-        return HeldPlaces(self.samples.frames, self.held_frames, self.samples.influence, self.samples.bases)
+        samples = self.samples
+        return HeldPlaces(samples.frames, self.held_frames, samples.influence, samples.bases, self.heels)
+
+    def between(self, scene: Scene, without: tuple[float, float] | None = None) -> Work[BodyProblem]:
+        """Return the body at its frames, at half frames and so far as needed between: as key reduction measures it.
+
+        Keys between two times may be left out, those `without` which its held tips are held.
+        """
+        frames, clock = np.array(self.samples.frames, float), Clock(scene, self.rig.armature)
+        parts = parts_between(np.array([clock.time(frame) for frame in self.samples.frames]))
+        inner = frames[:-1, None] + np.diff(frames)[:, None] * np.arange(parts) / parts
+        every = [*inner.ravel().tolist(), frames[-1]]
+        samples = yield from read_between(self.rig, self.samples, every, scene, without)
+        return BodyProblem(self.rig, samples, self._contacts)
 
     def planned(self, states: States, times: Sequence[float], clock: Clock) -> Planned:
         """Return the frames of all bones in solved states, at the frames that are keyed at these times."""
@@ -321,6 +400,14 @@ class BodyProblem:
         if not self.rig.balance:
             return None
         return balance_of(self.body, self.rig.held, self.held_frames, margin, self.samples.influence)
+
+
+def read_problem(
+    rig: RigBody, samples: BodySamples, scene: Scene, animated: Animation | None = None
+) -> Work[BodyProblem]:
+    """Return the problem of a body as sampled, in the contacts and on the ground that the scene has for it."""
+    contacts = yield from read_contacts(rig, scene, samples.frames)
+    return BodyProblem(rig, samples, contacts, animated)
 
 
 def body_of(armature: Object, tip: str) -> RigBody | None:

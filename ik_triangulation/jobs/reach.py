@@ -33,18 +33,16 @@ from ..rig.targets.props import muted
 from ..rig.targets.untouched import take_along_shown
 from ..rig.timeline import check_nla, evaluated_time
 from ..rig.units import length_text
-from .contacts import read_contacts
 from .controls import Track, check_keyed, watch_of, write_by_settings
-from .following import follow_body
 from .frame_solver import JudgedFrames, SolvedFrame, outside
-from .keys import BodyKeySettings, LimbBake, between_frames, body_keys, body_settings, check_fk
+from .keys import BodyKeySettings, LimbBake, body_keys, body_settings, check_fk
 from .measure import measure_frames, moved_inside, none_due, report_of
 from .natural_shot import begun_as_shown
-from .problem import BodyProblem
+from .problem import BodyProblem, read_problem
 from .props import StopOfProp, check_held, held_props, hold_props, own_holds
 from .reach_motion import STRAIGHT, BodyReachMotion, BodyVisit, ReachMotion, ReachStyle, TargetVisit
 from .report import Report
-from .tips import report_written
+from .tips import follow_body, report_written
 from .writing import Undo, Writing, write_together
 
 PATHS = ("ARC", "LINE")
@@ -318,13 +316,11 @@ def reach_with_body(
         reading = read_body(each, scene, frames, view_layer, switched=settings.keys_on == "FK_SWITCH")
         read[number] = (yield from relay(reading, (0, _PARTS))) if same is None else read[same]
     _check_influence(read[0])
-    contacts = yield from relay(read_contacts(rig, scene, frames), (0, _PARTS))
+    problem, between = (yield from relay(read_problem(rig, read[0], scene), (0, _PARTS))), None
     yield 1, _PARTS
     visits = [BodyVisit(stop.frame, stop.frame + stop.hold, read[n].goals) for n, stop in enumerate(stops)]
-    problem, between = BodyProblem(rig, read[0], contacts), None
     if rig.held or settings.reduce:
-        others = yield from relay(between_frames(rig, read[0], scene, None), (1, _PARTS))
-        between = BodyProblem(rig, others, contacts)
+        between = yield from relay(problem.between(scene), (1, _PARTS))
     motion = BodyReachMotion(problem, visits, style, scene)
     states = yield from relay(motion.solved(return_frames), (1, _PARTS))
     stops_read = [(visit, read[n].readers) for n, visit in enumerate(visits)]

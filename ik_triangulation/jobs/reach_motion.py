@@ -26,7 +26,7 @@ from mathutils import Vector
 
 from ..cooperative import Work, finished
 from ..goals import Goal, Point
-from ..goals.from_goals import body_tasks, hold_tasks, point_task
+from ..goals.from_goals import body_tasks, point_task
 from ..goals.task import Level, Task
 from ..kinematics import Locked, Pose
 from ..kinematics.arrays import Numbers
@@ -282,7 +282,7 @@ class BodyReachMotion:
         begun = BodyProblem(problem.rig, shown)
         finished(begun.stand(fps_of(scene, samples.frames)))
         self._begun = begun.reference  # the first pose, as the armature moves
-        self._held = hold_tasks(problem.body, problem.rig.held, problem.held_frames)
+        self._held = problem.held_tasks(problem.rig.held)
         self.warnings: list[str] = []
 
     def solved(self, return_frames: int) -> Work[States]:

@@ -14,7 +14,9 @@ from mathutils import Matrix, Vector
 from ..errors import ChainError
 from ..kinematics import Locked
 from ..kinematics.rotation import orientation, rotation_angle
-from ..presets import Preset, apply_preset, find_preset, read_preset
+from ..presets import find_preset
+from ..presets.file import Preset, read_preset
+from ..presets.limb import apply_preset
 from ..rig.anatomy.limbs import ARM, LEG, NECK, SPINE, Anatomy, BodyLimb
 from ..rig.anatomy.names import is_eye, turned_eye
 from ..rig.armature import bones_in_line, find_bone

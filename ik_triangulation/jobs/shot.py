@@ -17,7 +17,7 @@ from ..goals import Goal
 from ..goals.from_goals import Refusal
 from ..goals.orientation import AlongTask, LookTask, OrientTask
 from ..goals.task import PlaceTask
-from ..kinematics import Freedom, Locked, Pose
+from ..kinematics import Freedom, Joint, Locked, Pose
 from ..kinematics.arrays import Array, Numbers, blocks
 from ..kinematics.batch import Geometry
 from ..kinematics.batch.algebra import at, lengths, rotate
@@ -277,24 +277,33 @@ class SolvedArrays:
         return numbers.reshape(len(self._solved), -1, 4)
 
 
-class ShotArrays:
+class JointArrays:
+    """The same of joints with rotations (n, 4, F) at all frames, of which those that are `turning` are written."""
+
+    def __init__(self, joints: Sequence[Joint], rotations: Numbers, turning: Sequence[str]) -> None:
+        self._rotations, self._rows = rotations, {joint.name: row for row, joint in enumerate(joints)}
+        self._joints, self.joints = joints, turning
+
+    def rotations(self, joint: str) -> Numbers:
+        """Return the unit quaternions (F x 4) of a joint."""
+        return np.ascontiguousarray(self._rotations[self._rows[joint]].T)
+
+    def freedoms(self, joint: str) -> Freedoms:
+        """Return the freedom of a joint."""
+        return self._joints[self._rows[joint]].freedom
+
+
+class ShotArrays(JointArrays):
     """The same of a shot, whose frames are never made for it."""
 
     alike = True
 
     def __init__(self, shot: SolvedShot) -> None:
-        self._shot, joints = shot, shot.chain.joints
-        self.frames = list(shot.samples.frames)
-        self._places = {joint.name: i for i, joint in enumerate(joints)}
-        self.joints = [joint.name for joint in joints if not isinstance(joint.freedom, Locked)]
-
-    def rotations(self, joint: str) -> Numbers:
-        """Return the unit quaternions (F x 4) of a joint."""
-        return np.ascontiguousarray(self._rotations[self._places[joint]].T)
-
-    def freedoms(self, joint: str) -> Freedoms:
-        """Return the freedom of a joint."""
-        return self._shot.chain.joints[self._places[joint]].freedom
+        joints = shot.chain.joints
+        super().__init__(
+            joints, shot.rotations, [joint.name for joint in joints if not isinstance(joint.freedom, Locked)]
+        )
+        self._shot, self.frames = shot, list(shot.samples.frames)
 
     @property
     def first(self) -> Pose:
@@ -313,10 +322,6 @@ class ShotArrays:
         bases = np.broadcast_to(np.moveaxis(np.asarray(self._shot.problem.bases), -1, 0), (count, 4, 4))
         rotations = np.moveaxis(self._rotations, -1, 0)
         return BatchKinematics([self._shot.chain], np.zeros(count, np.intp), bases, rotations)
-
-    @cached_property
-    def _rotations(self) -> Numbers:
-        return self._shot.rotations
 
 
 def arrays_of(solved: Sequence[SolvedFrame]) -> SolvedArrays | ShotArrays:

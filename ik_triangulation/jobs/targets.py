@@ -124,7 +124,7 @@ def _turn_onto_hand(limb: Limb, depsgraph: Depsgraph) -> Quaternion:
         orientation(frame_of(*of, depsgraph).to_3x3())
         for of in ((limb.armature, limb.tip), (limb.target, limb.subtarget))
     )
-    offset = Quaternion(limb.offset_rotation) if limb.use_offset else Quaternion()
+    offset = limb.offset.rotation if limb.offset else Quaternion()
     return hand @ offset.conjugated() @ target.conjugated()
 
 

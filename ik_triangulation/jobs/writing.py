@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import bpy
 import numpy as np
@@ -72,13 +72,17 @@ def all_or_nothing(job: Callable[Concatenate[Object, _P], _R]) -> Callable[Conca
 
 
 def keep_objects(undo: ExitStack) -> None:
-    """Have the closing of `undo` remove the objects and collections that were made since."""
-    made = bpy.data.objects, bpy.data.collections
-    undo.callback(_remove_new, {each.session_uid for some in made for each in some})
+    """Have the closing of `undo` remove the objects that were made since, with their data and collections."""
+    undo.callback(_remove_new, {each.session_uid for some in _made() for each in some})
+
+
+def _made() -> Sequence[Any]:
+    """Return the lists of what a set-up makes, users first."""
+    return bpy.data.objects, bpy.data.collections, bpy.data.armatures, bpy.data.meshes
 
 
 def _remove_new(known: set[int]) -> None:
-    for some in (bpy.data.objects, bpy.data.collections):
+    for some in _made():
         for each in [each for each in some if each.session_uid not in known]:
             some.remove(each)
 

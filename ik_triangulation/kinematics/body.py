@@ -129,7 +129,7 @@ class Body:
             for tip in self.tips
         ]
         along = self.up if self.hips_motion == "UP_DOWN" else None
-        return Tree(self.joints, self.parents, tips, self.hips_motion != "FIXED", along, self.anatomy)
+        return Tree(self.joints, self.parents, tips, self.hips_motion != "FIXED", along, self.anatomy, self.up)
 
     def rest_pose(self) -> BodyPose:
         """The pose at rest, with the parent of the hips at the origin."""

@@ -24,9 +24,9 @@ from typing import NamedTuple
 from mathutils import Quaternion, Vector
 
 from ..errors import FreedomError
+from ..items import EULER_ORDERS
 from .rotation import (
     AXES,
-    EULER_ORDERS,
     PARITY,
     Triple,
     euler_axes,

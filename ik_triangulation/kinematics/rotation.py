@@ -10,11 +10,12 @@ from math import atan2, cos, pi, remainder, sin, sqrt, tau
 
 from mathutils import Matrix, Quaternion, Vector
 
+from ..items import EULER_ORDERS
+
 _NEARLY_OPPOSITE = 0.05  # cosine of half the angle, below which rotation_difference() loses more than 1e-6 rad
 _OBLIQUE = 0.3  # sine below which the projection is done twice to remove rounding
 _NEARLY_PARALLEL = 1e-5  # sine below which the normal of an angle is rounding noise in single precision
 
-EULER_ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 # The axes an order turns about, the first one first, and the sign of its parity: an odd order is an even one seen in a
 # mirror, in which every angle and every axis changes its sign.
 AXES = {order: tuple("XYZ".index(letter) for letter in order) for order in EULER_ORDERS}

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from ..kinematics.arrays import Numbers
 from ..rig.safe_files import write_file
+from .properties import LABELS
 
 _VIOLET_TO_YELLOW = np.array([(0.27, 0.12, 0.47), (0.14, 0.44, 0.60), (0.30, 0.70, 0.42), (0.98, 0.92, 0.30)])
 _PLUM_TO_CREAM = np.array([(0.25, 0.14, 0.38), (0.66, 0.20, 0.38), (0.94, 0.52, 0.22), (0.99, 0.95, 0.72)])
@@ -45,14 +46,6 @@ _OKLAB = np.array(
     ]
 )
 
-LABELS = {
-    "iterations": "Steps",
-    "error": "Distance",
-    "total_angle": "Total Angle",
-    "travel": "Travel",
-    "turns": "Turns",
-    "reached": "Reached",
-}
 _UNITS = {"error": (100.0, "%"), "travel": (100.0, "%"), "total_angle": (180.0 / pi, "°")}  # of the reach, degrees
 _NAMES = {"HUE": ("blue", "red"), "VIOLET_YELLOW": ("violet", "yellow"), "PLUM_CREAM": ("plum", "cream")}
 # Glyphs of five rows of three dots, top row first, one bit for each dot.

@@ -6,8 +6,15 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 from bpy.types import PropertyGroup, Scene
 
 from ..settings import SOLVER_ITEMS, Flag, by_property, group, saved, setting, settings_of
-from .picture import LABELS
 
+LABELS = {
+    "iterations": "Steps",
+    "error": "Distance",
+    "total_angle": "Total Angle",
+    "travel": "Travel",
+    "turns": "Turns",
+    "reached": "Reached",
+}
 METRIC_ITEMS = [
     ("iterations", "Steps", "Steps of the solver, from one to the maximum; missed targets are black"),
     ("error", LABELS["error"], "Remaining distance between tip and target"),

@@ -26,7 +26,7 @@ from ..kinematics.batch.algebra import lengths
 from ..kinematics.body_anatomy import Part
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import Descent, descend, hold, precisely
-from ..solvers.batch.restarts import aligned, strayed
+from ..solvers.batch.restarts import aligned, strayed, tells_tilt
 from ..solvers.body.flexing import body_compliance, errors_of_tips, flexed, inclination, inclined, parts_of_body
 from ..solvers.body.floor import kept_above
 from ..solvers.body.priorities import (
@@ -39,7 +39,7 @@ from ..solvers.body.priorities import (
     settle,
     solve_sets,
 )
-from ..solvers.body.reaching import reaching_of
+from ..solvers.body.reaching import hung, reaching_of
 from ..solvers.body.swivelling import limbs_with_swivel, with_swivels
 from ..solvers.natural.looking import turned_to_look
 from ..solvers.natural.posture import Posture, Relaxation, interpolated_offsets, time_weight
@@ -70,6 +70,7 @@ _TRIED = (
 )
 _FACING, _STEADY = 0.2, 32  # weight of directions beside places in the motion of a reference as a whole; averagings
 _OF_HANDS = 0.1  # weight of hands there, which go round a body that stands still, where others tell its turn
+_HUNG = 0.02  # of the compliance of the place of a body that hangs on its hands: its arms go up first
 _LITTLE = 0.1  # of that error, up to which a straight limb is left straight
 _JUMP = 3.0  # times the local median: a turn from frame to frame that stands out
 _LESS_CALM = 1.25  # times the unsteadiness of the body as a whole: the most of it with its limbs posed as single ones
@@ -124,12 +125,17 @@ class BodyPath(NamedTuple):
 def body_path(shot: Shot, settings: BodyPathSettings = USUAL_SETTINGS) -> Work[BodyPath]:
     """Return states that meet the tasks, keep to the reference, and change little from frame to frame.
 
-    The tasks have the levels of goals.task. Frames that cannot be met come as near as their priorities allow: a place
-    that the body cannot reach with all others is approached along a straight line, as far as nothing else is missed for
-    it. With a floor goals below it are raised to it, and the body stays above. Yields between parts of the work.
+    A reference that meets its goals is the result. The tasks have the levels of goals.task. Frames that cannot be met
+    come as near as their priorities allow: a place that the body cannot reach with all others is approached along a
+    straight line, as far as nothing else is missed for it. With a floor goals below it are raised to it, and the body
+    stays above. Yields between parts of the work.
     """
     tree, floor, steady = shot.tree, shot.floor, shot.steady
     asked = floor.raised(shot.tasks) if floor else list(shot.tasks)
+    begun = Geometry(tree, shot.reference)
+    met = System(tree, shot.reference, [*asked, steady] if steady else asked).met
+    if met.all() and not (floor and floor.crossed(begun)):  # somebody made this motion already
+        return BodyPath(shot.reference.copy(), met)
     alone = yield from limbs_alone(replace(shot, tasks=asked))
     if alone is not None and not (floor and floor.crossed(Geometry(tree, alone))):
         return BodyPath(alone, System(tree, alone, asked).met)
@@ -188,9 +194,15 @@ class _Path:
         self.tempo = shot.fps, shot.smoothing
         tree, steady = shot.tree, shot.steady
         self.animation = reference = shot.reference
-        if not held_of(tasks):  # nothing tells where the body stands but its goals
-            reference = aligned(tree, reference, tasks, _FACING, _shares(tree, tasks), _STEADY)
         compliance = body_compliance(tree) if shot.compliance is None else shot.compliance
+        if not held_of(tasks):  # nothing tells where the body stands but its goals
+            upright = not tells_tilt(tree, tasks)
+            if upright and not any(parts_of_body(tree)[tree.tips[task.tip].joint] == Part.FOOT for task in tasks):
+                reference = hung(tree, reference, tasks)
+                compliance = compliance.copy()
+                compliance[len(tree.joint_of) :] *= _HUNG
+            else:
+                reference = aligned(tree, reference, tasks, _FACING, _shares(tree, tasks), _STEADY, upright)
         self.tree, self.given = tree, reference
         tips = {task.tip for task in tasks}
         reaching = reaching_of(tree, reference, tasks, steady)

@@ -15,12 +15,10 @@ from mathutils import Quaternion, Vector
 from numpy.typing import ArrayLike
 
 from ..errors import SettingError
+from ..items import OFF_AXIS, SHARE
 from ..kinematics import EulerLimits, Freedom, Hinge, Locked
 from ..kinematics.arrays import Array
 from ..kinematics.rotation import other_euler, to_euler
-
-OFF_AXIS = radians(5.0)  # [rad]
-SHARE = 98.0  # [%]
 
 _STILL = radians(0.1)  # [rad] rotation up to which a joint counts as not moving
 _MOST = 95.0  # [%] of the rotations that have to be near those of a hinge

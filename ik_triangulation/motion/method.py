@@ -25,7 +25,7 @@ from .tracking import Tracked, Tracking
 
 
 class Method(Protocol):
-    """What solves shots."""
+    """A solver of shots."""
 
     def solve(self, shot: Shot) -> Work[SolvedPath | Refusal]:
         """Solve all frames together, or refuse with the reason. Yields between parts of the work."""

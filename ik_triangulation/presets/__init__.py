@@ -10,23 +10,9 @@ import bpy
 from bl_operators.presets import AddPresetBase
 
 from ..errors import SettingError
-from .file import Preset, PresetJoint, read_preset, write_preset
-from .limb import apply_preset, preset_of
+from ..registration import lazy_modules
 
-__all__ = [
-    "SUBDIR",
-    "SUFFIX",
-    "Preset",
-    "PresetJoint",
-    "apply_preset",
-    "built_in",
-    "find_preset",
-    "names",
-    "preset_of",
-    "read_preset",
-    "shown_as",
-    "write_preset",
-]
+__getattr__ = lazy_modules(__name__)
 
 SUBDIR = "ik_triangulation"  # of Blender's preset folders
 SUFFIX = ".json"

@@ -15,7 +15,7 @@ from ..errors import ChainError
 from ..kinematics import Body, BodyTip, Free, Freedom, Joint, Locked
 from ..kinematics.body import segments_by_length
 from ..kinematics.body_anatomy import anatomical_masses
-from .anatomy.limbs import rest_bones
+from .anatomy.limbs import rest_body, rest_bones
 from .anatomy.skeleton import parts_by_name
 from .armature import Channels, find_bone, is_flat, locating
 from .freedom import freedom_of, stiffness_of
@@ -23,6 +23,7 @@ from .limb import Limb
 from .stance import body_anatomy
 
 _UNSCALED = 1e-5  # deviation of a scale from 1 that is none
+_AT_TAIL = 0.2  # of a foot's length: distance of a toe from its tail
 
 
 class Contact(NamedTuple):
@@ -66,7 +67,8 @@ class RigBody:
     a name it is found. With `balance` the centre of mass stays above the held bones. Of the bones between them the
     `solved` ones turn, by default all. Held bones stay at one place in their `contacts`, and return to their animation
     within `contact_fade` frames; those that are `planted` stay where the animation has them at the scene's first frame,
-    in the space of the armature. With `floor` the body stays above the lower held foot.
+    in the space of the armature. With `floor` the body stays above the lower held foot, and with `heels` the planted
+    feet lift theirs where ankles would bend too far; their toes stay as they are.
 
     Raises ChainError for bones that do not hang together, and for hips that cannot move.
     """
@@ -82,6 +84,7 @@ class RigBody:
     contact_fade: int = 8
     floor: bool = True
     planted: tuple[str, ...] = ()
+    heels: bool = False
 
     def __post_init__(self) -> None:
         lines, bones = [self.line(tip) for tip in self.tips], self.armature.pose.bones
@@ -106,13 +109,35 @@ class RigBody:
 
     @cached_property
     def bones(self) -> tuple[str, ...]:
-        """Names of the bones from the hips to all tips, each after its parent."""
+        """Names of the bones from the hips to all tips, and of toes that stay, each after its parent."""
         found: dict[str, None] = {}
         for tip in self.tips:
             line = self.line(tip)
             found.update(dict.fromkeys(reversed(line[: line.index(self.hips) + 1])))
+        found.update(dict.fromkeys(self.toes.values()))
         depth = {name: len(self.armature.data.bones[name].parent_recursive) for name in found}
         return tuple(sorted(found, key=depth.__getitem__))
+
+    @cached_property
+    def toes(self) -> dict[str, str]:
+        """The bones of toes, by those of the planted feet at whose tails they are, that may lift their heels."""
+        if not self.heels or not self.planted:
+            return {}
+        known, every = rest_body(self.armature), self.armature.data.bones
+        found = {}
+        for foot in self.planted:
+            bone = every[foot]
+            for child in bone.children:
+                part = known.part(child.name)
+                near = (child.head_local - bone.tail_local).length <= _AT_TAIL * bone.length
+                if (
+                    part is not None
+                    and part.part == "toe"
+                    and near
+                    and _turns_freely(self.armature.pose.bones[child.name])
+                ):
+                    found[foot] = child.name
+        return found
 
     @property
     def pose_bones(self) -> list[PoseBone]:
@@ -138,6 +163,13 @@ class RigBody:
         """Return the names of the bones from a tip up to the root."""
         bone = find_bone(self.armature, tip)
         return [bone.name, *(above.name for above in bone.parent_recursive)]
+
+
+def _turns_freely(toe: PoseBone) -> bool:
+    """Tell whether a toe can be turned back by what its foot is turned."""
+    unscaled = max(abs(scale - 1.0) for scale in toe.scale) <= _UNSCALED
+    free = not any(toe.lock_rotation) and all(each.mute or each.type.startswith("LIMIT_") for each in toe.constraints)
+    return toe.bone.use_inherit_rotation and not is_flat(toe.bone.matrix_local) and unscaled and free
 
 
 def hindrance(bone: PoseBone) -> str:
@@ -198,6 +230,8 @@ class BodyRest:
             return Locked()  # keeps its animation
         if self.rig.solved and bone.name not in self.rig.solved and bone.name != self.rig.hips:
             return Locked()
+        if bone.name in self.rig.toes.values():
+            return Locked()  # as it is turned back by what its foot is turned
         freedom = freedom_of(bone)
         return freedom if freedom.moves or isinstance(freedom, Locked) else Free()
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from bpy.types import Constraint, Object, PoseBone
 from mathutils import Matrix
 
-from ..errors import RigError
+from ..errors import ChainError, RigError
 from .controls import Links
 from .freedom import can_turn
 from .limb import Limb
@@ -21,6 +21,9 @@ from .limb import Limb
 _COPYING = {"COPY_TRANSFORMS", "COPY_ROTATION", "COPY_LOCATION"}
 _CARRYING = {"ARMATURE", "CHILD_OF"}  # of the space that a control is in: above them is what moves more than a limb
 _WHOLE = 0.999  # influence that counts as all of it
+_LONGEST = 4  # bones that the IK of a limb turns
+_BETWEEN = 3  # most bones from what IK turns down to a hand or foot
+_NO_LIMB = "'{}' has no limb with IK controls: no IK constraint turns two bones or more of it."
 _REMEDY = "Choose FK controls for Keys On."
 _NONE = f"The limb of '{{}}' has no IK controls: no IK constraint turns the bones that show it. {_REMEDY}"
 
@@ -42,7 +45,7 @@ class IKControls(NamedTuple):
 
     `control` carries the limb's tip; `pole` is empty if there is none, `base`, which scales the bones that an IK
     constraint stretches, if that does not or the scale is locked. `owner` has the IK `constraint`, which turns the
-    bones that show the limb from `upper` to `lower`. `showing` are all bones of the limb.
+    bones that show the limb from `upper` to `lower`. `showing` are all bones of the limb, `turned` those that IK turns.
     """
 
     control: str
@@ -53,6 +56,7 @@ class IKControls(NamedTuple):
     upper: str
     lower: str
     showing: Sequence[Showing]
+    turned: Sequence[str] = ()
 
     @property
     def keyed(self) -> list[str]:
@@ -146,7 +150,8 @@ def ik_controls_of(limb: Limb, of_end: bool = False) -> IKControls:
     if after:
         showing.append(_carried(limb, links, control))
     pole, base = _pole(limb, constraint, others), _base(limb, constraint, pairs[-1].leader)
-    return IKControls(control, pole, base, owner, constraint.name, upper, lower, tuple(showing))
+    turned = tuple(_turned(armature.pose.bones[owner], constraint))
+    return IKControls(control, pole, base, owner, constraint.name, upper, lower, tuple(showing), turned)
 
 
 def _candidates(
@@ -297,3 +302,64 @@ def shown_offset(armature: Object, showing: Showing) -> Matrix:
     """Return the rest frame of a bone of the limb in that of the bone that shows it (4x4)."""
     rests = armature.data.bones
     return rests[showing.shown].matrix_local.inverted() @ rests[showing.bone].matrix_local
+
+
+def limbs_with_ik(armature: Object) -> list[tuple[Limb, IKControls]]:
+    """Return the limbs of an armature that have IK controls, each of its own bones from root to tip.
+
+    Their target is the armature itself. Raises RigError that says why there are none.
+    """
+    links, found, problems = Links(armature), dict[tuple[str, ...], tuple[Limb, IKControls]](), list[RigError]()
+    for bone in armature.pose.bones:
+        for constraint in bone.constraints:
+            if constraint.type != "IK" or constraint.target is None:
+                continue
+            turned = [_own_of(links, name) for name in _turned(bone, constraint)]
+            if not 1 < len(turned) <= _LONGEST or None in turned:
+                continue
+            names = [name for name in reversed(turned) if name is not None]
+            try:
+                limb = _with_tip(armature, links, names)
+                found.setdefault(limb.bones, (limb, ik_controls_of(limb)))
+            except (ChainError, RigError) as error:
+                problems.append(RigError(str(error)))
+    if not found:
+        raise problems[0] if problems else RigError(_NO_LIMB.format(armature.name))
+    return list(found.values())
+
+
+def _own_of(links: Links, turned: str) -> str | None:
+    """Return the bone of a limb for one that an IK constraint turns: itself if nothing shows both of them."""
+    theirs = {turned, *links.copies(turned)}
+    own = None
+    for shown in theirs - {turned}:
+        leaders = [each for each, constrained in links.leaders[shown].items() if constrained]
+        if any(each in theirs for each in leaders):
+            own = own or next((each for each in leaders if each not in theirs), None)
+    return own or turned
+
+
+def _with_tip(armature: Object, links: Links, names: Sequence[str]) -> Limb:
+    """Return the limb of these bones and the hand or foot that its IK control carries, if there is one."""
+    lowest = armature.pose.bones[names[-1]]
+    for bone in lowest.children_recursive:
+        between = len(bone.parent_recursive) - len(lowest.parent_recursive)
+        if between > _BETWEEN or not can_turn(bone) or not (links.followers.get(bone.name) or len(bone.constraints)):
+            continue
+        try:
+            limb = Limb.from_bones(armature, [*names, bone.name], armature)
+            ik_controls_of(limb)
+        except RigError:
+            continue
+        return limb
+    return Limb.from_bones(armature, names, armature)
+
+
+def moved_with(limb: Limb, controls: IKControls) -> list[str]:
+    """Return the bones whose keys move a limb by IK: its controls, and those between them and what IK turns to."""
+    armature = limb.armature
+    constraint = armature.pose.bones[controls.owner].constraints[controls.constraint]
+    others, names = _shared_controls(limb, armature, controls.owner, constraint), list(controls.keyed)
+    for start in (constraint.subtarget, controls.tip.leader):
+        names += [name for name in _line_up(armature, start) if name not in others and name not in limb.bones]
+    return list(dict.fromkeys(names))

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from bpy.types import Bone, Object, PoseBone, PropertyGroup, Scene
+from mathutils import Quaternion, Vector
 
 from ..errors import ChainError, TargetError
 from ..settings import (
@@ -23,6 +24,7 @@ from ..settings import (
 )
 from .animated import PER_FRAME, MovingPaths, animated_settings, moving_limits
 from .armature import bones_from_tip, bones_in_line
+from .matching import Offset, matched_offset, matches
 
 PULLING = {"FORCE", "HARMONIC", "CHARGE", "LENNARDJ"}  # kinds of force field that are shapes
 
@@ -83,6 +85,25 @@ class Limb(GoalSettings, BendSettings, PostureSettings, MethodSettings, KeySetti
     def on_surface(self) -> bool:
         """Whether the place of a mesh that is nearest to the tip is reached."""
         return means_surface(self.shape, self.target, self.subtarget)
+
+    @cached_property
+    def offset(self) -> Offset | None:
+        """The place of the tip relative to the target: the stored offset, or that of a bone that is matched."""
+        if self.use_offset:
+            return Offset(Vector(self.offset_location), Quaternion(self.offset_rotation))
+        ends = self.armature, self.tip, self.target, self.subtarget
+        if not self.subtarget or self.match == "TIP" or self.orientation == "LOOK":
+            return None
+        if self.match == "AUTO" and not (self._may_match and matches(*ends)):
+            return None
+        if self.subtarget not in self.target.data.bones or self.tip not in self.armature.data.bones:
+            return None  # what is missing is said where it is read
+        return matched_offset(*ends)
+
+    @property
+    def _may_match(self) -> bool:
+        """Whether the settings leave a match to be chosen: other shapes, and tips that turn freely, do not."""
+        return self.shape in {"AUTO", "POINT"} and self.orientation in {"AUTO", "FULL"}
 
     @cached_property
     def followed(self) -> frozenset[str]:

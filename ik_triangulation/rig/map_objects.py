@@ -27,18 +27,18 @@ def home(ob: Object, scene: Scene, view_layer: ViewLayer) -> Collection:
 
     It is one that the object is in and that is visible, local and not overridden; otherwise that of the scene.
     """
-    for collection in _shown(view_layer.layer_collection):
+    for collection in shown_collections(view_layer.layer_collection):
         if collection in ob.users_collection and not (collection.library or collection.override_library):
             return collection
     return scene.collection
 
 
-def _shown(layer: LayerCollection) -> Iterator[Collection]:
+def shown_collections(layer: LayerCollection) -> Iterator[Collection]:
     """Yield the collections whose objects a view layer shows."""
     if not layer.exclude and layer.is_visible:
         yield layer.collection
     for child in layer.children:
-        yield from _shown(child)
+        yield from shown_collections(child)
 
 
 def place_picture(

@@ -150,7 +150,7 @@ def stored_body(armature: Object, tip: str) -> RigBody | None:
         settings.contact_fade,
         settings.floor,
     )
-    return replace(rig, planted=planted_tips(rig)) if held else rig
+    return replace(rig, planted=planted_tips(rig), heels=settings.heels) if held else rig
 
 
 def _is_limb(bone: PoseBone) -> bool:

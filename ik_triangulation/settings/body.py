@@ -29,7 +29,7 @@ class IKT_PG_contact(PropertyGroup):
 
 @group(page="body.html#hips", flags=Exempt("bake --body has flags of its own"))
 class BodySettings:
-    """The hips of a body, its balance and its floor."""
+    """The hips of a body, its balance, its floor and its heels."""
 
     hips: str = setting(
         StringProperty,
@@ -61,6 +61,13 @@ class BodySettings:
         "Keep the body above the horizontal plane under the lower held foot; targets below it are missed",
         default=True,
         page="body.html#floor",
+    )
+    heels: bool = setting(
+        BoolProperty,
+        "Lift Heels",
+        "Lift the heels of feet that are planted at one place where their ankles would bend too far; their toes stay",
+        default=True,
+        page="body.html#heels",
     )
 
 

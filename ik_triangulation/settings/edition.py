@@ -23,7 +23,7 @@ from bpy.types import Object, PoseBone, PropertyGroup
 
 from .reach import OVERRIDABLE
 
-EDITION = 1
+EDITION = 2
 
 
 @dataclass(frozen=True)
@@ -60,15 +60,22 @@ def _has_mesh(tip: PoseBone) -> bool:
     return target is not None and target.type == "MESH" and (target.field is None or target.field.type == "NONE")
 
 
+def _follows_bone(tip: PoseBone) -> bool:
+    """Whether the target of a limb is a bone."""
+    limb = tip.ik_triangulation
+    return limb.target is not None and limb.target.type == "ARMATURE" and bool(limb.subtarget)
+
+
 def _is_held(tip: PoseBone) -> bool:
     return bool(tip.ik_triangulation.hold)
 
 
 PREVIOUS = PreviousDefaults(
-    body=(PreviousDefault(1, "floor", False),),
+    body=(PreviousDefault(1, "floor", False), PreviousDefault(1, "heels", False)),
     limb=(
         PreviousDefault(1, "shape", "POINT", _has_mesh, meant="AUTO"),
         PreviousDefault(1, "hold_where", "ANIMATION", _is_held),
+        PreviousDefault(2, "match", "TIP", _follows_bone),
     ),
     joint=(PreviousDefault(1, "source", "BLENDER", _has_limit_rotation),),
 )

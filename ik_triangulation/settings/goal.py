@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, PointerProperty, StringProperty
 from bpy.types import Object
 
-from ..goals.target_shapes import TARGET_SHAPES
+from ..items import SHAPE_ROWS
 from .table import Exempt, Flag, group, setting
 
 _SET_OFFSET = Exempt("the operator Set Offset stores it")
@@ -23,10 +23,29 @@ class GoalSettings:
     subtarget: str = setting(
         StringProperty,
         "Bone",
-        "Bone of the target; the tip goes to its head",
+        "Bone of the target; the tip goes to its head, or is placed as this bone with Match",
         default="",
         page="pose.html#target-and-chain",
         flag="--subtarget",
+    )
+    match: str = setting(
+        EnumProperty,
+        "Match",
+        "Part of the limb that goes to the head of the target's bone",
+        items=[
+            (
+                "AUTO",
+                "Automatic",
+                "Match the last bone with one that corresponds to it, its control or the same part of another "
+                "character, head to head and turned alike; any other bone is a target for the tip",
+                0,
+            ),
+            ("TIP", "Tip to Target", "Bring the end of the limb to the head of the bone", 1),
+            ("BONE", "Bone to Bone", "Bring the last bone's head to the head of the bone, and turn it alike", 2),
+        ],
+        default="AUTO",
+        page="goals.html#match",
+        flag="--match",
     )
     shape: str = setting(
         EnumProperty,
@@ -40,7 +59,7 @@ class GoalSettings:
                 "point",
                 0,
             ),
-            *((name, row.label, row.description, row.number) for name, row in TARGET_SHAPES.items()),
+            *((name, row.label, row.description, row.number) for name, row in SHAPE_ROWS.items()),
             ("FIELD", "Force Field", "The point, line or plane that the object's force field pulls towards", 10),
             ("SURFACE", "Surface", "The place of a mesh, with its modifiers, nearest to where the tip is animated", 11),
         ],

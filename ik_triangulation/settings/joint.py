@@ -8,7 +8,7 @@ from math import pi
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty
 
-from ..kinematics.rotation import EULER_ORDERS
+from ..items import EULER_ORDERS
 from .table import Exempt, group, setting
 
 

@@ -8,21 +8,22 @@ from math import pi, radians
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
-from ..solvers import SOLVERS
+from ..items import SOLVER_ROWS, WHOLE_SOLVERS
 from .table import Flag, group, setting
 
 _FOR_ANIMATORS = ("NATURAL", "CIRCULAR", "TWO_BONE")
 
 
 def _items(names: Iterable[str]) -> list[tuple[str, str, str, int]]:
-    return [(name, SOLVERS[name].label, SOLVERS[name].description, SOLVERS[name].number) for name in names]
+    rows = [(name, SOLVER_ROWS[name]) for name in names]
+    return [(name, row.label, row.description, row.number) for name, row in rows]
 
 
 # In the menu the published methods are under a heading of their own.
 SOLVER_ITEMS = [
     *_items(_FOR_ANIMATORS),
     ("", "Published Methods", "", 0),
-    *_items(name for name in SOLVERS if name not in _FOR_ANIMATORS),
+    *_items(name for name in SOLVER_ROWS if name not in _FOR_ANIMATORS),
 ]
 
 
@@ -98,4 +99,4 @@ class MethodSettings:
     @property
     def refines(self) -> bool:
         """True if results are refined: by choice with a published method, always with one that solves a whole goal."""
-        return self.finish or SOLVERS[self.solver].whole is not None
+        return self.finish or self.solver in WHOLE_SOLVERS

@@ -2,6 +2,7 @@
 """The last solver comparison of the session (Compare Solvers): its table, and the chosen solver's pose as a ghost."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
@@ -9,12 +10,14 @@ from bpy.props import StringProperty as Text
 from bpy.types import Context, Object, PropertyGroup, WindowManager
 
 from ..errors import IKError
-from ..jobs.compare import preview
-from ..rig.limb import selected_limb
+from ..items import SOLVER_ROWS
+from ..jobs import compare
+from ..rig import limb as rig_limb
 from ..rig.units import scale_of
-from ..solvers import SOLVERS
-from ..solvers.compare import SolverResult
-from .overlay import clear_ghosts, show_ghost
+from .overlay.ghost import clear_ghosts, show_ghost
+
+if TYPE_CHECKING:
+    from ..solvers.compare import SolverResult
 
 MEASURES = ("naturalness", "total_angle", "error", "turns", "travel", "iterations", "seconds")
 _GHOST = "Duel"
@@ -29,8 +32,8 @@ def _preview(rows: "IKT_PG_duel", context: Context) -> None:
     if armature is None or row.refusal or armature.pose is None or rows.tip not in armature.pose.bones:
         return
     try:
-        limb = selected_limb(armature.pose.bones[rows.tip])
-        show_ghost(armature, preview(limb, row.name, context.scene, context.view_layer), name=_GHOST)
+        limb = rig_limb.selected_limb(armature.pose.bones[rows.tip])
+        show_ghost(armature, compare.preview(limb, row.name, context.scene, context.view_layer), name=_GHOST)
     except IKError:  # the limb has changed since the comparison and cannot be solved now
         return
 
@@ -73,7 +76,7 @@ class IKT_PG_duel(PropertyGroup):
     chosen: IntProperty(name="Solver", description="Show the pose of this solver as a ghost", update=_preview)
 
 
-def show_comparison(rows: Sequence[SolverResult], armature: Object, tip: str, context: Context) -> None:
+def show_comparison(rows: "Sequence[SolverResult]", armature: Object, tip: str, context: Context) -> None:
     """Show these rows in the panel, and the pose of the first solver as a ghost."""
     duel = context.window_manager.ik_triangulation_duel
     duel.armature, duel.tip = armature.name, tip
@@ -96,7 +99,7 @@ def clear_comparison(context: Context) -> None:
 
 def solver_label(row: IKT_PG_duel_row) -> str:
     """Return the label of a row's solver."""
-    return SOLVERS[row.name].label
+    return SOLVER_ROWS[row.name].label
 
 
 _register_classes, _unregister_classes = bpy.utils.register_classes_factory((IKT_PG_duel_row, IKT_PG_duel))

@@ -19,12 +19,12 @@ import bpy
 from bpy.types import Context, Object, PoseBone, PropertyGroup
 
 from ..errors import ChainError, IKError, RigError
-from ..jobs.problem import body_of
-from ..rig.armature import bones_from_tip, bones_in_line
-from ..rig.body import RigBody
-from ..rig.by_hand.shown_limb import switches_of
-from ..rig.ik_controls import IKControls, ik_controls_of
-from ..rig.limb import Limb, bone_of, check_lowest, selected_bones, selected_limb
+from ..jobs import problem as problems
+from ..rig import armature as rig_armature
+from ..rig import body as rig_body
+from ..rig import ik_controls
+from ..rig import limb as rig_limb
+from ..rig.by_hand import shown_limb
 from ..rig.map_objects import map_key, shown_maps
 from .overlay.updates import setups
 
@@ -82,7 +82,7 @@ def is_in_body(bone: PoseBone) -> bool:
 def _itself_in_body(bone: PoseBone) -> Found:
     """Return the bone itself if its limb is part of a body."""
     try:
-        part = body_of(bone.id_data, bone.name) is not None
+        part = problems.body_of(bone.id_data, bone.name) is not None
     except IKError:
         part = True
     return _itself([bone] if part else [])
@@ -152,12 +152,12 @@ def _users(context: Context, ob: Object, bone: str) -> Found:
 def _uses(limb: PropertyGroup) -> Iterator[tuple[int, Object, str]]:
     """Yield rank, object and bone of what a limb reaches for or bends towards."""
     if limb.target is not None:
-        yield 0, limb.target, bone_of(limb.target, limb.subtarget)
+        yield 0, limb.target, rig_limb.bone_of(limb.target, limb.subtarget)
     for stop in limb.reach_stops:
         if stop.target is not None:
-            yield 1, stop.target, bone_of(stop.target, stop.subtarget)
+            yield 1, stop.target, rig_limb.bone_of(stop.target, stop.subtarget)
     if limb.pole_target is not None:
-        yield 2, limb.pole_target, bone_of(limb.pole_target, limb.pole_subtarget)
+        yield 2, limb.pole_target, rig_limb.bone_of(limb.pole_target, limb.pole_subtarget)
 
 
 def _around(bone: PoseBone) -> Found:
@@ -168,7 +168,7 @@ def _around(bone: PoseBone) -> Found:
         if not is_limb(tip) or limb.use_selected:
             continue
         try:
-            if bone.name in bones_from_tip(armature, tip.name, limb.chain_count):
+            if bone.name in rig_armature.bones_from_tip(armature, tip.name, limb.chain_count):
                 found.append((armature.name, armature.session_uid, tip.name))
         except ChainError:  # a chain that is longer than what is above its tip
             continue
@@ -312,10 +312,10 @@ def cannot_solve_alone(context: Context) -> str | None:
     return reason
 
 
-def active_body(context: Context) -> RigBody | None:
+def active_body(context: Context) -> rig_body.RigBody | None:
     """Return the body of the active limb; None for a lone limb. Raises what body_of() does."""
     bone = active_bone(context)
-    return None if bone is None else body_of(bone.id_data, bone.name)
+    return None if bone is None else problems.body_of(bone.id_data, bone.name)
 
 
 def active_chain(context: Context) -> list[str]:
@@ -330,20 +330,20 @@ def chain_below(bone: PoseBone) -> list[str]:
     """Return the names of the bones that the limb which ends in `bone` rotates. Raises what active_chain() does."""
     armature, stored = bone.id_data, bone.ik_triangulation
     if stored.use_selected:
-        chosen = selected_bones(armature)
-        check_lowest(bone, chosen)
-        return [name for name in bones_in_line(armature, chosen) if name in chosen]
-    return list(bones_from_tip(armature, bone.name, stored.chain_count))
+        chosen = rig_limb.selected_bones(armature)
+        rig_limb.check_lowest(bone, chosen)
+        return [name for name in rig_armature.bones_in_line(armature, chosen) if name in chosen]
+    return list(rig_armature.bones_from_tip(armature, bone.name, stored.chain_count))
 
 
-def active_limb(context: Context, target: Object | None = None) -> Limb:
+def active_limb(context: Context, target: Object | None = None) -> rig_limb.Limb:
     """Return the limb of the active bone, with this `target` if it has none. Raises IKError if something is missing."""
     armature, bone = active_armature(context), active_bone(context)
     if armature is None:
         raise RigError("No armature is active. Select one.")
     if bone is None:
         raise ChainError(f"'{armature.name}' has no active bone. Make the bone at the end of the limb active.")
-    return selected_limb(bone, target)
+    return rig_limb.selected_limb(bone, target)
 
 
 class ControlNames(NamedTuple):
@@ -351,7 +351,7 @@ class ControlNames(NamedTuple):
 
     tip: str
     switches: tuple[str, ...]
-    controls: IKControls
+    controls: ik_controls.IKControls
 
     @property
     def with_switch(self) -> str:
@@ -388,11 +388,11 @@ def control_names(tip: PoseBone) -> ControlNames | None:
 
 def _found(tip: PoseBone, chain: list[str]) -> ControlNames | None:
     try:
-        limb = Limb.from_bones(tip.id_data, chain, tip.id_data)
-        controls = ik_controls_of(limb)
+        limb = rig_limb.Limb.from_bones(tip.id_data, chain, tip.id_data)
+        controls = ik_controls.ik_controls_of(limb)
     except IKError:
         return None
-    found = switches_of(limb.armature, controls.examined)
+    found = shown_limb.switches_of(limb.armature, controls.examined)
     rigs_own = [switch for switch in found if ".constraints[" not in switch.path]
     switches = dict.fromkeys(switch.name for switch in rigs_own or found)
     return ControlNames(tip.name, tuple(switches), controls)

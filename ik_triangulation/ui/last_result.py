@@ -7,7 +7,7 @@ from math import degrees
 from bpy.types import Object, Scene
 
 from ..jobs import live
-from ..jobs.report import Report, TipReport, lines, on_limits
+from ..jobs import report as reporting
 from ..rig.units import degrees_text, distance_text, scale_of
 from .overlay.updates import redraw
 
@@ -15,8 +15,8 @@ from .overlay.updates import redraw
 class LastResult:
     """Report as the panel shows it: `reached` if all frames are, an `icon`, `lines`; the rest is made when drawn."""
 
-    def __init__(self, report: Report, scene: Scene, scale: float) -> None:
-        self.reached, self.lines = report.all_reached, lines(report, scene)
+    def __init__(self, report: "reporting.Report", scene: Scene, scale: float) -> None:
+        self.reached, self.lines = report.all_reached, reporting.lines(report, scene)
         self.icon = ("CHECKMARK" if self.reached else "ERROR") if report.due_count else "INFO"
         self.report, self._scale = report, scale
         missed = sorted((tip for tip in report.tips.values() if tip.missed), key=lambda tip: -tip.largest_distance)
@@ -57,7 +57,7 @@ class LastResult:
     @cached_property
     def limits(self) -> list[str]:
         """Lines about the bones of a limb at a joint limit."""
-        return on_limits(self.report)
+        return reporting.on_limits(self.report)
 
     def cost(self, scene: Scene) -> str:
         """Return the cost of a limb's motion in one line."""
@@ -70,7 +70,7 @@ class LastResult:
         return cost.turns, degrees(cost.total_angle), cost.travel * self._scale
 
 
-def _off(tip: TipReport, scene: Scene) -> str:
+def _off(tip: "reporting.TipReport", scene: Scene) -> str:
     """Return how far a tip is off in a word: its angle where its place is met, or where it looks."""
     by_angle = tip.turned_only or tip.aim == "LOOK"
     return degrees_text(tip.angle) if by_angle else distance_text(tip.largest_distance, scene)
@@ -79,7 +79,7 @@ def _off(tip: TipReport, scene: Scene) -> str:
 _latest: dict[tuple[int, str], LastResult] = {}  # by the armature's session uid and the tip bone
 
 
-def remember_result(report: Report, armature: Object, scene: Scene) -> None:
+def remember_result(report: "reporting.Report", armature: Object, scene: Scene) -> None:
     """Keep a report for the panel at each of its tips, and show it: a live pose is reported after it is drawn."""
     result = LastResult(report, scene, scale_of(armature))
     _latest.update(((armature.session_uid, tip), result) for tip in report.tips)

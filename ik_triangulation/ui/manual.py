@@ -105,9 +105,11 @@ MAPPING = (
     (_OPERATOR + "target_move", "pose.html#drag-the-target"),
     (_OPERATOR + "mirror", "edit.html#mirror"),
     (_OPERATOR + "pull", "edit.html#pull"),
+    (_OPERATOR + "transfer", "rigs.html#fk-and-ik-both-ways"),
     (_OPERATOR + "target_to_tip", "edit.html#target-to-tip"),
     (_OPERATOR + "target_rotate", "pose.html#drag-the-target"),
     (_OPERATOR + "target*", "pose.html#add-a-limb"),
+    ("bpy.ops.object.ik_triangulation_demo_add", "first_bake.html#without-a-rig"),
     ("bpy.ops.wm.ik_triangulation_*", ""),
 )
 

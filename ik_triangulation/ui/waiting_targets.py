@@ -15,9 +15,9 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Scene
 
-from ..rig.checks import is_evaluated
-from ..rig.targets.untouched import take_along
-from .overlay.updates import setup_edits
+from ..rig import checks
+from ..rig.targets import untouched
+from .overlay import updates
 
 
 class _Waiting(NamedTuple):
@@ -38,16 +38,18 @@ def _follow(scene: Scene, depsgraph: Depsgraph) -> None:
         return  # a render, or frames that are read in a temporary scene
     for each in _waiting(scene):
         armature = bpy.data.objects.get((each.name, None))
-        if armature is None or armature.session_uid != each.uid or not is_evaluated(armature, depsgraph.view_layer):
+        if armature is None or armature.session_uid != each.uid:
+            continue
+        if not checks.is_evaluated(armature, depsgraph.view_layer):
             continue
         bones, shown = armature.pose.bones, armature.evaluated_get(depsgraph).pose.bones
         tips = [bones[name] for name in each.tips if name in bones and name in shown]
-        take_along(tips, lambda name, shown=shown: shown[name].matrix, ExitStack())
+        untouched.take_along(tips, lambda name, shown=shown: shown[name].matrix, ExitStack())
 
 
 def _waiting(scene: Scene) -> list[_Waiting]:
     global _known
-    when = setup_edits(), scene.session_uid
+    when = updates.setup_edits(), scene.session_uid
     if _known is None or _known[0] != when:
         found = []
         for ob in scene.objects:

@@ -49,7 +49,8 @@ def bake_move(random, squat, preset, comfort, solver, bones=LIMBS["leg"], **sett
     from mathutils import Vector
 
     from ik_triangulation.api import Limb, bake
-    from ik_triangulation.presets import find_preset, read_preset
+    from ik_triangulation.presets import find_preset
+    from ik_triangulation.presets.file import read_preset
     from ik_triangulation.presets.limb import apply_preset
 
     ob = human()

@@ -8,9 +8,10 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import TargetError
 from ik_triangulation.goals import Avoid, Ball, Direction, Field, Goal, LookAt, Orientation, Point
-from ik_triangulation.goals.from_goals import HELD, balance_of, body_tasks, hold_tasks
+from ik_triangulation.goals.from_goals import balance_of, body_tasks, hold_tasks
 from ik_triangulation.goals.orientation import AlongTask, LookTask, OrientTask
 from ik_triangulation.goals.task import Level, PlaceTask
+from ik_triangulation.items import HELD
 from ik_triangulation.kinematics.body import states_of
 from ik_triangulation.solvers.batch.change import System
 from scripts.benchmarks import humanoid

@@ -23,9 +23,9 @@ from .targets import (
 
 @every_shape
 @pytest.mark.parametrize("mirror", [1.0, -1.0])
-def test_through_a_uniform_scale_the_nearest_place_is_exact(build, mirror):
+def test_through_a_uniform_scale_the_nearest_place_is_exact(build, mirror, long):
     random = Random(7)
-    for _ in range(10):
+    for _ in range(10 if long else 4):
         size = random.uniform(0.2, 5.0)
         target = moved(build, random_direction(random), random, (mirror * size, size, size))
         point = random_direction(random) * random.uniform(0.0, 4.0)
@@ -40,9 +40,9 @@ def test_through_a_uniform_scale_the_nearest_place_is_exact(build, mirror):
 
 
 @every_shape
-def test_through_any_scale_what_is_nearest_is_on_the_target_and_its_distances_are_bounds(build):
+def test_through_any_scale_what_is_nearest_is_on_the_target_and_its_distances_are_bounds(build, long):
     random = Random(8)
-    for _ in range(10):
+    for _ in range(10 if long else 4):
         target = moved(build, random_direction(random), random, (3.0, 1.0, random.uniform(1.0, 3.0)))
         point = random_direction(random) * random.uniform(0.0, 4.0)
         nearest = target.closest(point)

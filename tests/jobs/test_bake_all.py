@@ -207,8 +207,8 @@ def test_the_settings_are_those_of_the_chosen_limb_and_the_bounds_those_of_each(
 
 def test_missed_frames_are_marked_for_each_hand():
     rig = human_rig()
-    body = reaching_body(rig, LAST, down=(3.0, 0.0, 0.0))
-    bake_body(body, 1, LAST, settings=BodyKeySettings(mark_misses=True))
+    body = reaching_body(rig, 4, down=(3.0, 0.0, 0.0))
+    bake_body(body, 1, 4, settings=BodyKeySettings(mark_misses=True))
     assert {marker.name for marker in bpy.context.scene.timeline_markers} == {
         "Rig: hand.L misses",
         "Rig: hand.R misses",

@@ -33,11 +33,14 @@ def ahead(rig, known=None):
     return solve_ahead(body, "hand.L", goals, goals.first, samples, known, scene, view_layer)
 
 
-def test_the_frames_are_those_that_a_bake_solves(rig):
+def test_the_frames_are_those_that_a_bake_solves_with_its_smoothing(rig):
+    rig.pose.bones["hand.L"].ik_triangulation.smoothing = 0.8
     found, body = ahead(rig), body_of(rig, "hand.L")
     assert found.frames == range(1, LAST + 1)
     problem = BodyProblem(body, finished(read_body(body, bpy.context.scene, range(1, LAST + 1))))
-    states, _ = finished(problem.path(bpy.context.scene))
+    rough, _ = finished(problem.path(bpy.context.scene))
+    states, _ = finished(problem.path(bpy.context.scene, 0.8))
+    assert np.abs(rough.angles - states.angles).max() > 1e-3
     assert np.abs(found.states.angles - states.angles).max() < 1e-3
     assert np.abs(found.at(5.0).angles - states.angles[:, [4]]).max() < 1e-3
 

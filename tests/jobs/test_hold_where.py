@@ -34,6 +34,7 @@ def sitting_rig(last=12):
     rig = human_rig(with_head=True)
     bpy.context.view_layer.update()
     set_up_body(rig)
+    rig.ik_triangulation.heels = False
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, last
     key_hips(rig, ((1, (0.0, 0.0, 0.0)), (last, DOWN)))
     bpy.context.scene.frame_set(1)

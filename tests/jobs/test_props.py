@@ -240,7 +240,7 @@ def test_a_prop_that_cannot_be_held_is_refused_and_nothing_is_lost(spoil, messag
 
 @pytest.mark.parametrize("by", BY)
 @pytest.mark.parametrize("again", [False, True])
-def test_a_reach_that_is_stopped_anywhere_leaves_nothing(by, again):
+def test_a_reach_that_is_stopped_anywhere_leaves_nothing(by, again, long):
     rig, cup, table = scenario()
     if again:
         carry(rig, cup, table, by)
@@ -250,7 +250,7 @@ def test_a_reach_that_is_stopped_anywhere_leaves_nothing(by, again):
         rig.animation_data_clear()
         cup.animation_data_clear()
         cup.constraints.clear()
-    for stop in range(1, parts, 4):
+    for stop in range(1, parts, 2 if long else 9):
         with nothing_lost():
             job = reach_through.steps(limb(rig, cup), stops, 1, prop_by=by)
             for _ in range(stop):

@@ -7,7 +7,7 @@ import bpy
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.jobs import live
+from ik_triangulation.jobs import live, live_character
 from ik_triangulation.jobs.live_motion import StillRig
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.limb import selected_limb
@@ -48,7 +48,7 @@ def move(target):
 
 def test_only_the_target_is_read_and_it_follows_as_before(monkeypatch):
     rig, target = still()
-    monkeypatch.setattr(live.LiveLimb, "_refresh", None)
+    monkeypatch.setattr(live_character.LiveLimb, "_refresh", None)
     for step in range(5):
         target.location = PLACE + Vector((0.0, 0.0, 0.05 * step))
         update()

@@ -58,7 +58,7 @@ def test_a_pixel_stands_where_its_target_was():
     assert (place_of(mapped.shown, image, 5.5, 5.5) - rig.matrix_world @ start.head(0)).length < 1e-4
 
 
-@pytest.mark.parametrize("turn", range(8))
+@pytest.mark.parametrize("turn", range(4))
 def test_the_picture_is_read_from_above_or_from_the_front(turn):
     rig = rig_in_space()
     rig.rotation_euler = random_rotation(Random(turn)).to_euler()
@@ -71,12 +71,12 @@ def test_the_picture_is_read_from_above_or_from_the_front(turn):
 
 def test_the_picture_is_that_of_the_map_with_the_colours_explained_below():
     rig = rig_in_space()
-    mapped = mapping.map_in_scene(rig, BONES, **FAST, size=24, metric="total_angle", scale="PLUM_CREAM")
+    mapped = mapping.map_in_scene(rig, BONES, **FAST, size=16, metric="total_angle", scale="PLUM_CREAM")
     image = mapped.shown.data
-    rows = np.rint(np.array(image.pixels[:]).reshape(image.size[1], 24, 4)[::-1] * 255.0).astype(np.uint8)
-    assert np.array_equal(rows[:24], mapped.made.image("total_angle", "PLUM_CREAM"))
-    assert (rows[24:, :, 3] == 255).all()
-    assert tuple(rows[24, 0, :3]) == tuple(np.rint(255.0 * SCALES["PLUM_CREAM"](np.zeros(1)))[0])
+    rows = np.rint(np.array(image.pixels[:]).reshape(image.size[1], 16, 4)[::-1] * 255.0).astype(np.uint8)
+    assert np.array_equal(rows[:16], mapped.made.image("total_angle", "PLUM_CREAM"))
+    assert (rows[16:, :, 3] == 255).all()
+    assert tuple(rows[16, 0, :3]) == tuple(np.rint(255.0 * SCALES["PLUM_CREAM"](np.zeros(1)))[0])
     least, greatest = mapped.made.ends("total_angle")
     assert legend_of(mapped.shown).splitlines() == [
         f"Total Angle: 0° (plum) to {np.degrees(greatest):.3g}° (cream)",

@@ -35,7 +35,7 @@ def test_nothing_that_is_reached_alone_is_lost(name, long):
     errors, reached = found.metrics.error[inside], found.metrics.reached[inside]
     assert (reached == (errors <= TOLERANCE)).all()
     assert 0.0 < found.coverage <= 100.0
-    every = 3 if long else 7
+    every = 3 if long else 13
     for place, error, ours in zip(places[inside][::every], errors[::every], reached[::every], strict=True):
         target = Point(origin + (along * place.real + across * place.imag) * reach)
         alone = solve(start, target, solver="CCD", tolerance=TOLERANCE * reach, iterations=20)

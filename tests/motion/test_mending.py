@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Jumps are removed where the joints have room, a calmer path is never bought with a missed frame."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -14,15 +16,21 @@ FRAMES = 160
 SEEDS = range(8)
 
 
+@cache
+def solved_twice(chain, seed):
+    """A problem of a feasible path, and its paths before and after jumps are removed."""
+    problem = Problem(CHAINS[chain], feasible_places(CHAINS[chain], seed, FRAMES))
+    return problem, problem.solved(track), problem.solved(track_without_jumps)
+
+
 def largest_turn(problem, path):
     return float(turns_along(problem.tree.rotations(path.states)).max())
 
 
-@pytest.mark.parametrize("chain", CHAINS.values(), ids=CHAINS)
+@pytest.mark.parametrize("chain", CHAINS)
 def test_no_frame_is_lost_and_no_path_gets_wilder(chain):
     for seed in SEEDS:
-        problem = Problem(chain, feasible_places(chain, seed, FRAMES))
-        before, after = problem.solved(track), problem.solved(track_without_jumps)
+        problem, before, after = solved_twice(chain, seed)
         assert after.met.all()
         assert len(jumps_in(problem.shot, after)) <= len(jumps_in(problem.shot, before))
         assert (after.states.angles >= problem.tree.lower).all()
@@ -31,11 +39,9 @@ def test_no_frame_is_lost_and_no_path_gets_wilder(chain):
 
 def test_most_jumps_of_feasible_paths_are_removed():
     before = after = 0
-    for chain in CHAINS.values():
-        for seed in SEEDS:
-            problem = Problem(chain, feasible_places(chain, seed, FRAMES))
-            before += len(jumps_in(problem.shot, problem.solved(track)))
-            after += len(jumps_in(problem.shot, problem.solved(track_without_jumps)))
+    for problem, leaping, calm in (solved_twice(chain, seed) for chain in CHAINS for seed in SEEDS):
+        before += len(jumps_in(problem.shot, leaping))
+        after += len(jumps_in(problem.shot, calm))
     assert before >= 5
     assert after <= before // 4
 

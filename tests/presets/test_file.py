@@ -12,12 +12,8 @@ import pytest
 from ik_triangulation.errors import SettingError
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.presets import (
-    apply_preset,
-    preset_of,
-    read_preset,
-    write_preset,
-)
+from ik_triangulation.presets.file import read_preset, write_preset
+from ik_triangulation.presets.limb import apply_preset, preset_of
 from ik_triangulation.rig.freedom import store
 
 from ..rigs import configure, nothing_lost, random_rotation, random_vector

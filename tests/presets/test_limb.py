@@ -11,12 +11,9 @@ from ik_triangulation.cli import main
 from ik_triangulation.errors import ChainError
 from ik_triangulation.kinematics import Cone, EulerLimits, Framed, Hinge, unframed
 from ik_triangulation.kinematics.rotation import about, rotation_angle
-from ik_triangulation.presets import (
-    apply_preset,
-    find_preset,
-    preset_of,
-    read_preset,
-)
+from ik_triangulation.presets import find_preset
+from ik_triangulation.presets.file import read_preset
+from ik_triangulation.presets.limb import apply_preset, preset_of
 from ik_triangulation.rig.freedom import freedom_of, limits_of, store
 
 from ..chains import random_direction

@@ -13,12 +13,9 @@ from mathutils import Matrix, Quaternion
 
 from ik_triangulation.errors import SettingError
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.presets import (
-    apply_preset,
-    find_preset,
-    names,
-    read_preset,
-)
+from ik_triangulation.presets import find_preset, names
+from ik_triangulation.presets.file import read_preset
+from ik_triangulation.presets.limb import apply_preset
 from ik_triangulation.rig.freedom import freedom_of
 
 from ..rigs import configure, empty

@@ -21,7 +21,9 @@ from mathutils import Matrix, Quaternion, Vector
 from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.kinematics import Hinge
 from ik_triangulation.kinematics.rotation import about, rotation_angle
-from ik_triangulation.presets import apply_preset, find_preset, read_preset
+from ik_triangulation.presets import find_preset
+from ik_triangulation.presets.file import read_preset
+from ik_triangulation.presets.limb import apply_preset
 from ik_triangulation.rig.freedom import freedom_of
 from ik_triangulation.rig.limb import Limb
 

@@ -11,8 +11,7 @@ from ik_triangulation.errors import SettingError
 from ik_triangulation.kinematics import Free
 from ik_triangulation.maps.metric_map import write_npy
 from ik_triangulation.maps.picture import write_png
-from ik_triangulation.presets import write_preset
-from ik_triangulation.presets.file import Preset, PresetJoint
+from ik_triangulation.presets.file import Preset, PresetJoint, write_preset
 from ik_triangulation.rig.safe_files import replacing, stage_file, write_file, write_new
 
 

@@ -19,6 +19,7 @@ from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.rig.targets.goal import shape_of
 from ik_triangulation.settings import choices
 
+from ..modes import in_turn
 from ..rigs import chain_rig, nothing_lost, place
 from .standing import (
     OFF,
@@ -57,8 +58,7 @@ DISPLAYED = {
 }
 
 
-@pytest.mark.parametrize("how", STANDS)
-@pytest.mark.parametrize("display", DISPLAYED)
+@pytest.mark.parametrize(("display", "how"), in_turn(DISPLAYED, STANDS))
 def test_an_empty_is_what_it_looks_like_however_it_stands(display, how):
     rig = standing_rig()
     target = standing_empty(rig, how, display=display)
@@ -67,8 +67,7 @@ def test_an_empty_is_what_it_looks_like_however_it_stands(display, how):
     assert_on(DISPLAYED[display], tip, target.matrix_world, 0.5)
 
 
-@pytest.mark.parametrize("how", STANDS)
-@pytest.mark.parametrize("shape", OFF)
+@pytest.mark.parametrize(("shape", "how"), in_turn(OFF, STANDS))
 def test_a_shape_is_reached_with_an_armature_however_it_stands(shape, how):
     rig = standing_rig(how)
     target = standing_empty(rig, "turned", size=0.4)
@@ -77,8 +76,7 @@ def test_a_shape_is_reached_with_an_armature_however_it_stands(shape, how):
     assert_on(shape, tip, target.matrix_world, 0.4)
 
 
-@pytest.mark.parametrize("how", ["mirrored", "unequal", "parented"])
-@pytest.mark.parametrize("shape", OFF)
+@pytest.mark.parametrize(("shape", "how"), in_turn(OFF, ["mirrored", "unequal", "parented"]))
 def test_a_shape_is_reached_by_every_way_an_empty_can_stand(shape, how):
     rig = standing_rig("parented")
     target = standing_empty(rig, how, size=0.4, display="SPHERE")  # what is chosen counts and not what is displayed
@@ -101,8 +99,10 @@ def points_of(shape, size):
     return size * ball / np.linalg.norm(ball, axis=1)[:, None]
 
 
-@pytest.mark.parametrize("how", ["plain", "scaled", "unequal", "mirrored"])
-@pytest.mark.parametrize("shape", ["RING", "SEGMENT", "BOX", "SPHERE"])
+@pytest.mark.parametrize(
+    ("shape", "how"),
+    in_turn(["RING", "SEGMENT", "BOX", "SPHERE"], ["plain", "scaled", "unequal", "mirrored"]),
+)
 def test_the_distance_to_what_is_out_of_reach_is_that_in_world_space(shape, how):
     rig = standing_rig("scaled")
     target = standing_empty(rig, how, at=(4.0, 3.0, 2.0), size=0.7)

@@ -6,8 +6,6 @@ import sys
 from functools import cache
 from pathlib import Path
 
-import addon_utils
-import bpy
 import pytest
 
 from scripts.build import build
@@ -30,25 +28,21 @@ def source_archive(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def rigify_file(tmp_path_factory):
-    """Call it with "basic", "whole" or "metarig" for a file with that rig of Rigify's, each made once."""
+def rigify_file(tmp_path_factory, long):
+    """Call it with "basic", "whole" or "metarig" for a file with that rig of Rigify's, each made once.
+
+    The whole rig has the controls of a face with --long only.
+    """
     folder, script = tmp_path_factory.mktemp("rigify"), Path(__file__).with_name("generate_rigify.py")
 
     @cache
     def made(kind):
         path = folder / f"{kind}.blend"
+        made_as = "faceless" if kind == "whole" and not long else kind
         run = subprocess.run(
-            [sys.executable, str(script), kind, str(path)], capture_output=True, text=True, timeout=240, check=False
+            [sys.executable, str(script), made_as, str(path)], capture_output=True, text=True, timeout=240, check=False
         )
         assert run.returncode == 0, run.stdout + run.stderr
         return path
 
     return made
-
-
-@pytest.fixture(scope="module", autouse=True)
-def rigify_left_off():
-    """Scripts that need Rigify's human enable its add-on, which other tests would see."""
-    yield
-    if "rigify" in bpy.context.preferences.addons:
-        addon_utils.disable("rigify", default_set=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Generate Rigify's human rig, or only add its metarig, and save it.
 
-Called as: python generate_rigify.py basic|whole|metarig FILE.blend.
+Called as: python generate_rigify.py basic|faceless|whole|metarig FILE.blend.
 
 In a Blender of its own, which it leaves without ending it: Blender 4.5 as a module hangs when it ends after Rigify has
 generated a rig.
@@ -23,6 +23,12 @@ def main():
         bpy.ops.object.armature_basic_human_metarig_add()
     else:
         bpy.ops.object.armature_human_metarig_add()
+    if kind == "faceless":  # half of its bones, and most of the time to generate them
+        bpy.ops.object.mode_set(mode="EDIT")
+        bones = bpy.context.object.data.edit_bones
+        for bone in [*bones["face"].children_recursive, bones["face"]]:
+            bones.remove(bone)
+        bpy.ops.object.mode_set(mode="OBJECT")
     if kind != "metarig":
         assert bpy.ops.pose.rigify_generate() == {"FINISHED"}
     bpy.ops.wm.save_as_mainfile(filepath=path)

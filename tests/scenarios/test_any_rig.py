@@ -27,8 +27,7 @@ GOALS = {  # frame: share of the limb's length, direction of the tip off that at
     24: (0.6, (-0.3, -0.5, -0.5), (-0.2, 0.1, 0.3)),
     36: (0.8, (0.3, 0.3, -0.4), (0.0, 0.3, 0.2)),
 }
-# Where a hand trails its rotation, a long descent makes more of rounding.
-LEAST = {"body": 1e-2, "arm": 6e-3, "live": 1e-2}
+LEAST = {"body": 1e-2}  # of the limb; 1e-3 for all other jobs
 _kept = {}
 
 

@@ -7,9 +7,9 @@ import bpy
 from mathutils import Vector
 
 from ik_triangulation.jobs.bake import bake_body
-from ik_triangulation.jobs.following import let_body_follow, measured_again, with_followers
 from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.setup import set_up_body
+from ik_triangulation.jobs.tips import let_body_follow, measured_again, with_followers
 from ik_triangulation.rig.stance import look_of
 
 LAST = 24

@@ -9,7 +9,8 @@ from stage import film
 
 from scripts.benchmarks import postures, scenes
 
-pytestmark = pytest.mark.slow
+# That ends are where their empties are is judged by `demo.py --quick` as well.
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 ENDS = {
     "Reach": ("hand.L",),

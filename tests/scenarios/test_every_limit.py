@@ -13,16 +13,16 @@ from mathutils import Matrix, Quaternion
 
 from ik_triangulation import api, kinematics
 from ik_triangulation.errors import FreedomError
+from ik_triangulation.jobs.joint_tools import kind_text, range_text
 from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.kinematics.framed import mirrored
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.presets import Preset, PresetJoint, read_preset, write_preset
+from ik_triangulation.presets.file import Preset, PresetJoint, read_preset, write_preset
 from ik_triangulation.rig.freedom import freedom_of, limits_of, store
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.settings import JointSettings, settings_of
 from ik_triangulation.ui.overlay.figure import add_joint
 from ik_triangulation.ui.overlay.sketch import Role, Sketch
-from ik_triangulation.ui.panels.lists import kind_text, range_text
 
 from ..chains import RANDOM, random_rotation, straight
 from ..rigs import chain_rig, empty
@@ -152,9 +152,9 @@ def test_a_kind_has_a_name_and_a_range_in_the_list_of_joints(kind):
     random, freedoms = some(kind)
     others = {kind_text(make(random)).split()[0] for other, make in RANDOM.items() if other is not KINDS[kind]}
     for freedom in freedoms if KINDS[kind] is not kinematics.Free else []:
-        assert kind_text(freedom).split()[0] not in others, f"Name {kind} in kind_text() in ui/panels/lists.py."
+        assert kind_text(freedom).split()[0] not in others, f"Name {kind} in kind_text() in jobs/joint_tools.py."
         assert range_text(freedom) or not freedom.moves, (
-            f"The list of joints does not show the limits of {kind}. Add them to range_text() in ui/panels/lists.py."
+            f"The list of joints does not show the limits of {kind}. Add them to range_text() in jobs/joint_tools.py."
         )
 
 

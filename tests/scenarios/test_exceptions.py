@@ -40,7 +40,7 @@ def limb_bake():
 
 
 def the_body():
-    rig = set_up_rig(LAST, (-0.3, -0.3, -0.5))
+    rig = set_up_rig(LAST, (-0.1, -0.1, -0.15))
     return rig, body_of(rig, "hand.L")
 
 
@@ -182,7 +182,11 @@ def changed_by(build, points, seed):
     return found
 
 
-@pytest.mark.parametrize("what", JOBS)
+# Keys are deleted by the operator as by the call.
+IN_SHORT = [what for what in JOBS if what != "delete generated keys"]
+
+
+@pytest.mark.parametrize("what", IN_SHORT)
 def test_an_unexpected_exception_changes_nothing_or_comes_when_all_is_done(what):
     assert changed_by(JOBS[what], FEW, 1) == []
 

@@ -28,7 +28,8 @@ def test_the_changelog_starts_with_this_version():
     assert headings[0] == version
 
 
-@pytest.mark.parametrize("kind", ["archive", "source_archive"])
+# Both zips are installed in the window as well, by hand: tests/window/install.py.
+@pytest.mark.parametrize("kind", ["archive", pytest.param("source_archive", marks=pytest.mark.long)])
 def test_installed_from_a_zip_it_works_and_leaves_nothing(kind, request, tmp_path):
     """In a Blender of its own, with empty settings, and in a folder from which the checkout cannot be imported."""
     assert "used and removed" in run_alone("use_installed.py", tmp_path, request.getfixturevalue(kind))

@@ -23,7 +23,11 @@ LAST = 12
 CHAINS = {"hand": ("upper_arm_fk", "forearm_fk", "hand_fk"), "foot": ("thigh_fk", "shin_fk", "foot_fk")}
 PARENTS = {"hand": "upper_arm_parent", "foot": "thigh_parent"}
 LIMBS = [(end, side) for end in CHAINS for side in "LR"]
-each_limb = pytest.mark.parametrize(("end", "side"), LIMBS)
+# An arm on one side and a leg on the other; all four with --long.
+in_short = [("hand", "L"), ("foot", "R")]
+each_limb = pytest.mark.parametrize(
+    ("end", "side"), [each if each in in_short else pytest.param(*each, marks=pytest.mark.long) for each in LIMBS]
+)
 
 
 @pytest.fixture

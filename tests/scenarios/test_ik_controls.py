@@ -21,10 +21,9 @@ from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui.context import control_names
 
 from ..rigs import all_keys, contents, curves_of, nothing_lost, place
-from .test_following import CHAINS, LIMBS, PARENTS, opened
+from .test_following import CHAINS, LIMBS, PARENTS, each_limb, opened
 
 LAST = 12
-each_limb = pytest.mark.parametrize(("end", "side"), LIMBS)
 MIDDLE = {"hand": "forearm", "foot": "shin"}
 TIP, TURN, ELBOW = 1e-4, 1e-3, 0.01  # of the reach, [rad], of the reach
 
@@ -128,12 +127,24 @@ def remapped(rig):
     render.frame_map_old, render.frame_map_new = 100, 150
 
 
-@pytest.mark.parametrize(
-    "state", [remapped, nothing, turned, other_parents, heel, eulers, axis_angles, keyed_switches, with_pole]
-)
+# With --long all limbs in each.
+STATES = {
+    remapped: [("hand", "L")],
+    nothing: [("foot", "R")],
+    turned: [("hand", "R")],
+    other_parents: LIMBS,
+    heel: [("foot", "L")],
+    eulers: [("hand", "L")],
+    axis_angles: [("foot", "R")],
+    keyed_switches: [("hand", "R")],
+    with_pole: [("foot", "L")],
+}
+
+
+@pytest.mark.parametrize("state", STATES)
 def test_arms_and_legs_are_shown_as_solved_by_their_ik_controls(rig, state, long):
     state(rig)
-    limbs = LIMBS if long or state is other_parents else [("hand", "L"), ("foot", "R")]
+    limbs = LIMBS if long else STATES[state]
     reports = bake_limbs([limb(rig, *each) for each in limbs], 1, LAST)
     for report, (end, side) in zip(reports, limbs, strict=True):
         assert report.all_reached, report.warnings
@@ -189,12 +200,12 @@ def test_only_the_frames_of_the_step_have_keys(rig, step):
     assert [key.co.x for key in curve.keyframe_points] == [result.frame for result in report.frames]
 
 
-def test_closing_the_bake_at_any_time_leaves_everything_as_it_was(rig):
+def test_closing_the_bake_at_any_time_leaves_everything_as_it_was(rig, long):
     keyed_switches(rig)
     for frame in (1, 6, 30):
         rig.pose.bones["hand_ik.L"].keyframe_insert("location", frame=frame)
     arm, before = limb(rig, "hand", "L"), contents()
-    for count in range(1, 100, 2):
+    for count in range(1, 100, 2 if long else 5):
         job = bake.steps(arm, 1, LAST)
         with suppress(StopIteration):
             for _ in range(count):

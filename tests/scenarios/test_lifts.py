@@ -10,14 +10,15 @@ from scripts.benchmarks import lifts, scenes
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 MOST = 11.5  # degrees in a frame
+MANY, FEW, SEED = 4, 2, 1  # lifts and squats in turn: with --long, and in short
 JUMPS = 1  # turns that stand out from those around them; each is within MOST
 
 
 @pytest.mark.parametrize("comfort", lifts.COMFORT)
 @pytest.mark.parametrize("preset", lifts.PRESETS)
-def test_no_joint_of_a_leg_snaps_while_the_target_moves_steadily(preset, comfort):
+def test_no_joint_of_a_leg_snaps_while_the_target_moves_steadily(preset, comfort, long):
     with scenes.extension():
-        for found in lifts.moves(4, 1, preset, comfort, "NATURAL"):
+        for found in lifts.moves(MANY if long else FEW, SEED, preset, comfort, "NATURAL"):
             assert found.turn <= MOST
             assert found.jumps <= JUMPS
             assert found.reached == lifts.FRAMES
@@ -27,8 +28,9 @@ def test_no_joint_of_a_leg_snaps_while_the_target_moves_steadily(preset, comfort
 def test_a_leg_by_a_published_method_turns_no_faster_than_by_the_method_itself(solver, long):
     with scenes.extension():
         for preset in lifts.PRESETS if long else lifts.PRESETS[-1:]:
-            mended = lifts.moves(4, 3, preset, 0.0, solver)
-            own = lifts.moves(4, 3, preset, 0.0, solver, smooth=False)
+            mended, own = (
+                lifts.moves(MANY if long else FEW, SEED, preset, 0.0, solver, smooth=smooth) for smooth in (True, False)
+            )
             for found, alone in zip(mended, own, strict=True):
                 assert found.turn <= 1.05 * alone.turn + 0.5
                 assert found.jumps <= alone.jumps // 2

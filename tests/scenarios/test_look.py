@@ -12,7 +12,9 @@ from ik_triangulation.jobs.bake import bake
 from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.jobs.setup import set_up_body
-from ik_triangulation.presets import apply_preset, find_preset, read_preset
+from ik_triangulation.presets import find_preset
+from ik_triangulation.presets.file import read_preset
+from ik_triangulation.presets.limb import apply_preset
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.stance import look_of
 from ik_triangulation.solvers import SOLVERS

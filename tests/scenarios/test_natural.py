@@ -138,7 +138,14 @@ def test_angles_and_places_are_those_of_the_bones():
     assert both.pops == 0
 
 
-@pytest.mark.parametrize("name", ["place", "hand", "rest", "keyed", "spine", "neck-rest"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hand",
+        "spine",
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("place", "rest", "keyed", "neck-rest")),
+    ],
+)
 def test_what_is_solved_again_reaches_where_the_recording_was(recording, name):
     case = natural.CASES[name]
     objects, actions = set(bpy.data.objects), set(bpy.data.actions)

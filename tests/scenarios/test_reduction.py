@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
+from ik_triangulation.items import REDUCED
 from ik_triangulation.jobs import keys as limb_keys
 from ik_triangulation.jobs.bake import bake, bake_limbs
 from ik_triangulation.jobs.report import lines, summary
@@ -119,7 +120,7 @@ def test_the_tip_stays_within_the_distance_asked_for_of_the_full_bake(mode):
 @pytest.mark.parametrize("mode", ["QUATERNION", "YXZ"])
 def test_half_a_percent_of_the_reach_keeps_at_most_a_fifth_of_the_keys(mode):
     full, reduced, report = both(lambda: moving(mode), tip)
-    assert farthest(full, reduced) <= limb_keys.REDUCED * REACH
+    assert farthest(full, reduced) <= REDUCED * REACH
     assert 5 * report.keys <= report.full_keys
 
 
@@ -171,7 +172,7 @@ def test_a_bake_on_twos_is_reduced_against_the_curves_between_its_keys():
     full, reduced, report = both(moving, tip, step=2)
     rig = bpy.data.objects["Rig"]
     # Half a percent, and what the automatic handles of the full bake are off in single precision.
-    assert farthest(full[:-2], reduced[:-2]) <= limb_keys.REDUCED * REACH + 1e-4  # its last key is at frame 39
+    assert farthest(full[:-2], reduced[:-2]) <= REDUCED * REACH + 1e-4  # its last key is at frame 39
     assert report.keys < 0.6 * report.full_keys
     assert {frame % 2 for frame in key_frames(curves_of(rig)[0])} == {1.0}
 
@@ -244,7 +245,7 @@ def test_a_locked_channel_that_is_animated_stays_so():
     full, reduced, report = both(locked, tip)
     rig = bpy.data.objects["Rig"]
     assert key_frames(curve_of(rig, "Bone 1", 1)) == [1, 20, 40]
-    assert farthest(full, reduced) <= limb_keys.REDUCED * REACH + 1e-3  # its curve is known at the frames only
+    assert farthest(full, reduced) <= REDUCED * REACH + 1e-3  # its curve is known at the frames only
     assert report.full_keys == 8 * LAST
 
 
@@ -294,7 +295,7 @@ def test_the_report_says_how_many_keys_are_left_and_how_far_the_tip_is_from_the_
     assert any(line.startswith(keys) for line in lines(report, scene))
     told = report.to_dict()
     assert (told["keys"], told["full_keys"]) == (report.keys, report.full_keys)
-    assert 0.0 < told["largest_distance_from_full_bake"] <= limb_keys.REDUCED * REACH
+    assert 0.0 < told["largest_distance_from_full_bake"] <= REDUCED * REACH
     assert not any(" keys, " in line for line in lines(bake(limb(rig, target), FIRST, LAST), scene))
 
 

@@ -24,7 +24,9 @@ from ik_triangulation.jobs import joint_tools as joints
 from ik_triangulation.jobs.bake import bake
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.motion.jumps import turns
-from ik_triangulation.presets import apply_preset, find_preset, read_preset
+from ik_triangulation.presets import find_preset
+from ik_triangulation.presets.file import read_preset
+from ik_triangulation.presets.limb import apply_preset
 from ik_triangulation.rig.freedom import freedom_of
 from ik_triangulation.rig.limb import Limb
 

@@ -7,7 +7,7 @@ from mathutils import Vector
 from scripts.windowed.inside import buttons, hands, screen, wait
 from tests.rigs import key_location
 
-from .following import FRAMES, generated, hand
+from .tips import FRAMES, generated, hand
 
 KEYS = "VIEW3D_PT_ik_triangulation_keys"
 

@@ -13,6 +13,7 @@ from scripts.windowed.inside.scene import chain, distance, straighten
 
 SIZE = (1600, 1200)  # at 2x interface scale the upper buttons are there without scrolling
 WIDTHS = {"narrow": 200, "wide": 420}  # pixels at 1x interface scale
+LOOKS = ((1.0, "wide"), (2.0, "wide"), (2.0, "narrow"))
 THEMES = ("Blender_Dark", "Blender_Light")
 
 
@@ -20,12 +21,11 @@ def script():
     buttons.fold("VIEW3D_PT_ik_triangulation_advanced", closed=False)
     chain(tolerance=1e-3)
     yield from screen.sidebar()
-    for scale in (1.0, 2.0):
+    for scale, name in LOOKS:
         bpy.context.preferences.view.ui_scale = scale
         yield 1.0
-        for name, width in WIDTHS.items():
-            yield from _widen(width * scale)
-            yield from _look(f"looks-{name}-{scale:.0f}x", scale)
+        yield from _widen(WIDTHS[name] * scale)
+        yield from _look(f"looks-{name}-{scale:.0f}x", scale)
     bpy.context.preferences.view.ui_scale = 1.0
     yield 1.0
     yield from buttons.press("solver")

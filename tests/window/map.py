@@ -19,7 +19,7 @@ def script():
     paint(rig(), normal=(0.05, 0.9, 0.05))
     _character()
     settings = bpy.context.scene.ik_triangulation_map
-    settings.size, settings.resolution, settings.metric = 60, 12, "total_angle"
+    settings.size, settings.resolution, settings.metric = 32, 8, "total_angle"
     bpy.ops.view3d.view_all()
     bpy.ops.ed.undo_push(message="Set up")
     yield from screen.sidebar()

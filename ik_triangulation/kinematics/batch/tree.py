@@ -124,6 +124,7 @@ class Tree:
         moves_root: bool = False,
         along: Vector | None = None,
         anatomy: BodyAnatomy | None = None,
+        up: Vector | None = None,
     ) -> None:
         self.joints, self.parents, self.tips, self.moves_root = tuple(joints), tuple(parents), tuple(tips), moves_root
         ways = np.eye(3) if along is None else np.array([along[:]], float)
@@ -142,6 +143,7 @@ class Tree:
         self._moving: dict[int, tuple[Any, Any]] = {}
         self.size = max(tip.reach for tip in self.tips) or 1.0  # of a tree without length any serves
         self._anatomy = anatomy
+        self.up: Numbers | None = None if up is None else np.array(up[:], float)
 
     @classmethod
     def of(cls, chain: Chain) -> Tree:

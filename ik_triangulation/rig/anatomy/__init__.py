@@ -3,3 +3,7 @@
 
 Only reading.py knows Blender; the others take bones as plain data.
 """
+
+from ...registration import lazy_modules
+
+__getattr__ = lazy_modules(__name__)

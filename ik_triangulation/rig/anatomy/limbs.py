@@ -151,13 +151,13 @@ class RestBody:
 
     def limbs_of_hand(self, name: str) -> list[BodyLimb]:
         """Return the fingers of the hand that bears the finger of a bone, each once."""
-        hand, side = self._hand_above(name), self._parts[name].side
+        hand, side = self.hand_above(name), self._parts[name].side
         of_side = {n: part for n, part in self._parts.items() if part.part == "finger" and part.side == side}
-        one = {part.finger: n for n, part in of_side.items() if self._hand_above(n) == hand and part.role != BESIDE}
+        one = {part.finger: n for n, part in of_side.items() if self.hand_above(n) == hand and part.role != BESIDE}
         found = (self._best(FINGER, side, n) for n in one.values())
         return [limb for limb in found if limb is not None]
 
-    def _hand_above(self, name: str) -> str:
+    def hand_above(self, name: str) -> str:
         """Return the bone of the hand or foot above a bone; empty if there is none."""
         parts = ((each, self.part(each)) for each in parents(self.bones, name))
         return next((each for each, part in parts if part and part.part in {"hand", "foot", "toe"}), "")

@@ -19,8 +19,8 @@ from ..limb import LIMB_SETTINGS, Limb, means_surface, saved_settings
 _KEY = "ik_triangulation"  # the custom property of an action
 _last: dict[str, Any] = {}  # the text that was stored last, and the records it was made of
 _NAMED = {"pole_target": "objects", "obstacles": "collections"}  # settings that are data-blocks, and where those are
-_OF_BODY = "hips", "hips_motion", "balance", "contact_fade", "floor"
-_BEFORE: dict[str, Any] = {"floor": False}  # of records from before there were these settings
+_OF_BODY = "hips", "hips_motion", "balance", "contact_fade", "floor", "heels"
+_BEFORE: dict[str, Any] = {"floor": False, "heels": False}  # of records from before there were these settings
 _OF_KEYS = *settings_of(KeySettings), "smoothing", "within"
 _DAMAGED = AttributeError, KeyError, TypeError, ValueError  # from reading a record that is not whole
 
@@ -99,6 +99,7 @@ def recorded_bake(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple
         settings = {name: value for name, value in record["settings"].items() if name in LIMB_SETTINGS}
     except _DAMAGED as error:
         raise _is_damaged(armature) from error
+    settings.setdefault("match", "TIP")  # of bakes before a bone could be matched
     notes: list[str] = []
     stored = getattr(armature.pose.bones.get(tip), "ik_triangulation", None)
     for setting, where in _NAMED.items():

@@ -116,6 +116,17 @@ def switches_of(armature: Object, bones: Collection[str]) -> list[Switch]:
     return list(found.values())
 
 
+def stretches_of(armature: Object, controls: IKControls) -> list[Switch]:
+    """Return the properties by which the bones that IK turns may be stretched, those without a driver."""
+    owner = armature.pose.bones[controls.owner]
+    if not owner.constraints[controls.constraint].use_stretch:
+        return []
+    driven = {curve.data_path for curve in (armature.animation_data.drivers if armature.animation_data else ())}
+    turned = (armature.pose.bones[name] for name in controls.turned)
+    found = [Switch(armature, bone.path_from_id("ik_stretch"), bone.name, "ik_stretch") for bone in turned]
+    return [each for each in found if each.now > 0.0 and each.path not in driven]
+
+
 def _sources(drivers: Iterable[Driver], seen: set[tuple[str, str]]) -> Iterator[Switch]:
     """Yield the properties that drivers read, through further drivers if these are driven themselves."""
     for driver in drivers:

@@ -52,6 +52,14 @@ class Rig(NamedTuple):
     freedoms: dict[str, Freedom]  # of bones whose limits change from frame to frame
 
 
+def tip_scale(rig: Rig) -> float:
+    """Return the scale of lengths at the tip of a limb in its armature's space."""
+    scale = rig.base.to_scale().y
+    for channels in rig.channels:
+        scale *= channels.scale.y
+    return abs(float(scale))
+
+
 class Sample(NamedTuple):
     """The rig and its target at one frame; samples between which the rig does not move share it as one object.
 

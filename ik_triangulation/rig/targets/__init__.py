@@ -1,2 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Targets of limbs: goals at each frame, targets that nobody has touched yet, their motion, and props."""
+
+from ...registration import lazy_modules
+
+__getattr__ = lazy_modules(__name__)

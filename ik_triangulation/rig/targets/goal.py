@@ -38,7 +38,7 @@ from ...kinematics import Pose
 from ...kinematics.arrays import Numbers
 from ...kinematics.rotation import orientation
 from ..armature import is_flat
-from ..frames.samples import Sample, Samples
+from ..frames.samples import Sample, Samples, tip_scale
 from ..limb import PULLING, Limb
 from ..stance import Look, look_of
 from .surface import Looks, Volume
@@ -109,7 +109,7 @@ def soft_goals(now: Sample, frame: Matrix, start: Pose, look: Look | None = None
     if turned == "FULL":
         yield Orientation(_rotation(now, frame), limb.orient_weight)
     elif turned == "DIRECTION":
-        along = _rotation(now, frame) @ _BONE if limb.use_offset else frame.to_3x3() @ line_direction(limb)
+        along = _rotation(now, frame) @ _BONE if limb.offset else frame.to_3x3() @ line_direction(limb)
         yield Direction(along, weight=limb.orient_weight)
     elif turned == "LOOK":
         yield LookAt(
@@ -142,7 +142,7 @@ def orientation_of(limb: Limb, looks: Looks) -> str:
         return limb.orientation
     if limb.subtarget or looks.display == "ARROWS":
         return "NONE" if looks.as_made else "FULL"
-    return "DIRECTION" if looks.display == "SINGLE_ARROW" and not limb.use_offset else "NONE"
+    return "DIRECTION" if looks.display == "SINGLE_ARROW" and not limb.offset else "NONE"
 
 
 def _rotation(now: Sample, frame: Matrix) -> Quaternion:
@@ -157,7 +157,7 @@ def _rotation(now: Sample, frame: Matrix) -> Quaternion:
             "Give it a non-zero scale."
         )
     rotation = orientation(frame.to_3x3())
-    return rotation @ Quaternion(limb.offset_rotation) if limb.use_offset else rotation
+    return rotation @ limb.offset.rotation if limb.offset else rotation
 
 
 def _obstacle(volume: Volume, margin: float) -> Obstacle:
@@ -209,9 +209,12 @@ class GoalReader:
             self._look = look_of(limb.armature, limb.tip, limb.look_axis) if looking else None
         if self._look:  # the tip is where it likes
             return Goal(Anywhere(), tuple(soft_goals(now, into @ frame, start, self._look)), tolerance, angle)
-        if limb.use_offset:
+        if limb.offset and limb.offset.matched:
+            frame = into @ frame
+            frame.translation, into = limb.offset.place(frame, tip_scale(now.rig)), Matrix.Identity(4)
+        elif limb.offset:
             frame = frame.copy()
-            frame.translation = frame @ Vector(limb.offset_location)
+            frame.translation = limb.offset.place(frame)
         if not self._target and not self._has_soft_goals:
             return Goal(Point(into @ frame.translation), (), tolerance, angle)
         frame = into @ frame
@@ -233,8 +236,11 @@ class GoalReader:
             return None
         into = np.moveaxis(np.linalg.inv(np.moveaxis(samples.worlds, -1, 0)), 0, -1)
         frames = np.einsum("ijf,jkf->ikf", *np.broadcast_arrays(into, samples.targets))
-        point = np.array((*(limb.offset_location if limb.use_offset else (0.0, 0.0, 0.0)), 1.0))
-        places = np.einsum("ijf,j->if", frames[:3], point)
+        offset, axes = limb.offset, frames[:3, :3]
+        place = np.array(offset.location if offset else (0.0, 0.0, 0.0))
+        if offset and offset.matched:
+            place, axes = place * tip_scale(first.rig), axes / np.sqrt((axes**2).sum(0))
+        places = frames[:3, 3] + np.einsum("ijf,j->if", axes, place)
         stretch = np.sqrt((samples.worlds[:3, :3] ** 2).sum(0)).max(0)
         rotations = None
         if turned == "FULL":
@@ -255,7 +261,7 @@ def _rotations(axes: Numbers, limb: Limb) -> Numbers | None:
         return None
     if not np.linalg.det(np.moveaxis(turned, -1, 0)).min() > 0.0:
         return None
-    if limb.use_offset:
-        offset = np.array(Quaternion(limb.offset_rotation).normalized().to_matrix())
+    if limb.offset:
+        offset = np.array(limb.offset.rotation.normalized().to_matrix())
         turned = np.einsum("ijf,jk->ikf", turned, offset)
     return turned

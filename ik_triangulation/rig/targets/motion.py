@@ -295,13 +295,17 @@ def _wanted(limb: Limb, depsgraph: Depsgraph, frame: float, turns: bool = True) 
     kind = orientation_of(limb, looks_of(limb.target, limb.subtarget, depsgraph))
     if kind == "NONE" and not turns:
         turned = orientation(now.to_3x3())
-    elif limb.use_offset:
-        turned = turned @ Quaternion(limb.offset_rotation).conjugated()
+    elif limb.offset:
+        turned = turned @ limb.offset.rotation.conjugated()
     elif kind == "DIRECTION":
         turned = turned @ rotation_between(line_direction(limb), _ALONG)
     sized = turned.to_matrix().to_4x4() @ Matrix.Diagonal((*now.to_scale(), 1.0))
     place = tip_location(limb, depsgraph)
-    if limb.use_offset:
-        place = place - sized @ Vector(limb.offset_location)
+    if limb.offset and limb.offset.matched:
+        bone = limb.armature.evaluated_get(depsgraph).pose.bones[limb.tip]
+        end = limb.armature.matrix_world.to_3x3() @ (bone.tail - bone.head)
+        place = place - turned @ (limb.offset.location.normalized() * end.length)
+    elif limb.offset:
+        place = place - sized @ limb.offset.location
     sized.translation = place
     return sized

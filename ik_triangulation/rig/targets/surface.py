@@ -142,8 +142,8 @@ def surface_frame(limb: Limb, depsgraph: Depsgraph) -> Matrix:
     tip, frame = world @ bones[-1].tail, world @ bones[-1].matrix
     lengths = [(b - a).length for a, b in zip(joints, [*joints[1:], tip], strict=True)]
     # An animated tip may have the offset from an earlier bake: it is taken off, or each bake would add it once more.
-    aside = Vector(limb.offset_location) if limb.use_offset else Vector()
-    twist = Quaternion(limb.offset_rotation).normalized() if limb.use_offset else Quaternion()
+    aside = limb.offset.location if limb.offset else Vector()
+    twist = limb.offset.rotation.normalized() if limb.offset else Quaternion()
     laid = limb.orientation == "FULL" and not is_flat(frame)
     rotation = orientation(frame.to_3x3()) @ twist.conjugated() if laid else Quaternion()
     sole = _sole(limb) if laid else None

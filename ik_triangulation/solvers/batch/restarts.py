@@ -25,12 +25,13 @@ import numpy as np
 from mathutils import Quaternion
 
 from ...goals.orientation import AlongTask, LookTask, OrientTask
-from ...goals.task import Level, PlaceTask, Task
+from ...goals.task import Level, PlaceTask, Task, unwrapped
 from ...kinematics import Chain, Pose
 from ...kinematics.arrays import Indices, Mask, Numbers, averaged_in_time
 from ...kinematics.batch import Geometry, States, Tree
-from ...kinematics.batch.algebra import conjugated, exponential, normalized, product, quaternions, rotate
+from ...kinematics.batch.algebra import conjugated, exponential, matrices, normalized, product, quaternions, rotate
 from ...kinematics.batch.coordinates import finite_range
+from ...kinematics.body_anatomy import Part
 from .change import System
 from .descent import CHUNK, PLAIN, Descent, descend
 
@@ -45,6 +46,7 @@ TRIAL_STEPS, KEPT = 3, 0.25  # steps of every start of a round, and the share of
 _FAR = 0.25  # of the squared errors, left by a motion of the whole tree that is made first
 _AT_ONCE = 8192  # poses drawn at once, which bounds the memory
 
+_AS_IT_IS = 0.05  # weight of the direction in which a body faces where it turns about the vertical alone
 _RIGID = 1e-5  # deviation of a base from a rotation that rounding explains
 
 
@@ -55,14 +57,16 @@ def aligned(
     per_radian: float = PER_RADIAN,
     of_tips: Sequence[float] | None = None,
     smoothed: int = 0,
+    upright: bool = False,
 ) -> States:
     """The states with the root where a rigid motion of the whole tree brings the tips nearest to their goals.
 
     A direction weighs `per_radian` beside a place that is as far off as the tree is large, and each tip its share
     `of_tips`, by default all the same. Of poses that are frames of one motion, rotations are `smoothed` so many times
     with those beside them: a single frame may tell two as well as each other. The root keeps its limits, and the
-    directions in which it moves. Without a place among the goals, or where the root does not move, the states are
-    returned as they are.
+    directions in which it moves; with `upright` it turns about the vertical alone, by directions and not by places, as
+    feet that step are ahead of each other. Without a place among the goals, or where the root does not move, the states
+    are returned as they are.
     """
     places = [task for task in tasks if isinstance(task, PlaceTask)]
     if not tree.moves_root or not places:
@@ -75,11 +79,12 @@ def aligned(
     nearest = (task.target.closest(tip) for task, tip in zip(places, tips, strict=True))  # one, or one for each state
     wanted = np.array([np.broadcast_to(each, tip.shape) for each, tip in zip(nearest, tips, strict=True)])
     middle, goal = (np.tensordot(weights / weights.sum(), each, 1) for each in (now, wanted))
-    turn = np.einsum("t,tif,tjf->fij", weights / tree.size**2, now - middle, wanted - goal)
+    of_places = 0.0 if upright else 1.0 / tree.size**2
+    turn = np.einsum("t,tif,tjf->fij", weights * of_places, now - middle, wanted - goal)
     for task in tasks:
         turn += per_radian * shares[task.tip] * _directions(geometry, task, goal - middle)
     turn = averaged_in_time(turn, smoothed if len(turn) > 1 else 0)
-    rotation = _rotation(turn)
+    rotation = _about(tree.up, turn) if upright and tree.up is not None else _rotation(turn)
     turned = _with_root_turned(tree, states, geometry, quaternions(rotation))
     if turned is not states:
         after = Geometry(tree, turned)
@@ -106,6 +111,30 @@ def _directions(geometry: Geometry, task: Task, way: Numbers) -> Numbers:
             direction = np.broadcast_to(task.direction, axis.shape)
         return np.asarray(np.einsum("if,jf->fij", axis, direction))
     return np.zeros((count, 3, 3))
+
+
+def tells_tilt(tree: Tree, tasks: Sequence[Task]) -> bool:
+    """Tell whether goals tell how far a body leans.
+
+    Held tips do, the rotation of its head or trunk, and places of both hands or head and feet. Neither hands nor feet
+    alone do, however they are turned: who hangs from a bar, or lifts a foot, stays upright.
+    """
+    if tree.up is None or any(task.level == Level.HOLD for task in tasks):
+        return True
+    ends = {Part.HAND, Part.FOOT}
+    parts = [(unwrapped(task), tree.anatomy.parts[tree.tips[task.tip].joint]) for task in tasks]
+    if any(isinstance(task, OrientTask) and part not in ends for task, part in parts):
+        return True
+    placed = {part for task, part in parts if isinstance(task, PlaceTask)}
+    return Part.FOOT in placed and bool(placed - {Part.FOOT})
+
+
+def _about(up: Numbers, products: Numbers) -> Numbers:
+    """Rotations (3, 3, F) about the direction up (3) that turn what is now nearest to what is wanted."""
+    sine = sum(up[i] * (products[:, i - 2, i - 1] - products[:, i - 1, i - 2]) for i in range(3))
+    cosine = np.einsum("fii->f", products) - np.einsum("i,fij,j->f", up, products, up)
+    turns = up[:, None] * np.arctan2(sine, cosine + _AS_IT_IS)
+    return matrices(exponential(turns))
 
 
 def _rotation(products: Numbers) -> Numbers:
@@ -165,7 +194,7 @@ def _from_start_or_aligned(tree: Tree, states: States, tasks: Sequence[Task], bo
     states.own_places()
     moved = aligned(tree, states, tasks)
     before, after = (System(tree, each, tasks).value for each in (states, moved))
-    far = np.flatnonzero(after < _FAR * before)
+    far = np.flatnonzero((after < _FAR * before) & tells_tilt(tree, tasks))
     other = states.copy()
     other.put(np.arange(len(states)), moved)
     other.put(far, states.take(far))

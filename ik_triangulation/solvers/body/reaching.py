@@ -62,6 +62,7 @@ _AGAIN, _IN_A_DRAG = 2, 0.1  # steps of one move of a drag, and the longest of t
 _NOTHING = 1e-4  # amount that is none
 _STRAIGHT = 0.17  # [rad] of bend up to which a knee does not tell how it bends
 _COMFORTABLE = 0.95  # of an arm's length: distance up to which it reaches by itself
+_PROJECTIONS = 16
 _SMOOTHED = 32  # times that amounts are averaged with those of the frames beside it
 _NEAR = 0.25  # of it: way from where the reference has the hand, on which a straighter arm is no reason to move
 _LEAN = radians(22.0)  # of the legs at the feet for balance, at most
@@ -395,6 +396,28 @@ def reaching_of(
         if own and parts[limb.upper] == Part.THIGH:
             legs.append((*limb, own[0]))
     return Reaching(tree, reference, legs, steady) if legs and tree.moves_root else None
+
+
+def hung(tree: Tree, states: States, tasks: Sequence[Task]) -> States:
+    """The states of a body that nothing holds, moved as a whole by no more than what its arms lack to their places.
+
+    So who reaches for a bar raises the arms, and hangs below it where it is higher. Source: successive projections on
+    balls about the places, Bregman 1965.
+    """
+    geometry = Geometry(tree, states)
+    places = [task for task in tasks if _is_place(task)]
+    arms = [_arm(tree, task.tip) for task in places]
+    ways = [
+        geometry.tip(task.tip) + task.measure(geometry).errors - geometry.heads[arm.anchor]
+        for task, arm in zip(places, arms, strict=True)
+    ]
+    moved = np.zeros((3, len(states)))
+    for _ in range(_PROJECTIONS):
+        for way, arm in zip(ways, arms, strict=True):
+            missing = way - moved
+            far = lengths(missing)
+            moved = moved + missing * np.maximum(1.0 - _COMFORTABLE * arm.length / np.maximum(far, 1e-300), 0.0)
+    return geometry.shifted(tree.root_ways.T @ (tree.root_ways @ moved)).states
 
 
 def _arm(tree: Tree, number: int) -> _Arm:

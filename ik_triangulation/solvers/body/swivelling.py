@@ -11,21 +11,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from math import radians
 from typing import NamedTuple
 
 import numpy as np
 from mathutils import Quaternion, Vector
 
 from ...goals.from_goals import RADIAN, point_task
+from ...goals.heels import Heel, HeelTask
 from ...goals.orientation import OrientTask
 from ...goals.pole import PoleTask
 from ...goals.task import PlaceTask, Task, unwrapped
 from ...kinematics import Joint, Locked
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Geometry, States, Tree, TreeTip
+from ...kinematics.batch.algebra import cross, dot, exponential, lengths, normalized, product, rotate_back
 from ..natural.solving import swivelled
 from ..solver import PLAIN_LIMB, LimbForm
 
+_BENT, _DEEP = radians(50.0), radians(120.0)  # bend of a knee at which it begins to open, and at which it is open
+_OPEN = radians(22.0)  # swivel of a knee that is open, off straight ahead of its foot
 _NEAR = np.array([1.0])  # of the limb's length: tolerance of goals that are where the tip is
 
 
@@ -119,8 +124,9 @@ def with_swivels(
     """
     geometry, rotations, given = Geometry(tree, states), tree.rotations(states), tree.rotations(reference)
     changed = rotations.copy()
-    limbs = (LimbOfBody.of(tree, first, tip, rotations) for first, tip in limbs_with_swivel(tree))
-    for limb in (limb for limb in limbs if not limb.tree.held):  # no twist that is animated
+    limbs = [LimbOfBody.of(tree, first, tip, rotations) for first, tip in limbs_with_swivel(tree)]
+    limbs = [limb for limb in limbs if not limb.tree.held]  # no twist that is animated
+    for limb in limbs:
         own = [(task, unwrapped(task)) for task in tasks if task.tip == limb.tip]
         if not any(isinstance(bare, PlaceTask) for _, bare in own):
             continue
@@ -133,4 +139,33 @@ def with_swivels(
         joints = list(limb.joints)
         there = limb.frames(tree, geometry, rotations)
         changed[joints] = swivelled(limb.tree, there, goals, given[joints], limb.form, fps, smoothing)
-    return tree.posed(changed, states)
+    found = tree.posed(changed, states)
+    heels = [
+        (limb, task.heel) for limb in limbs for task in tasks if task.tip == limb.tip and isinstance(task, HeelTask)
+    ]
+    return _opened(tree, found, heels) if heels else found
+
+
+def _opened(tree: Tree, states: States, legs: Sequence[tuple[LimbOfBody, Heel]]) -> States:
+    """The states with knees that are bent deeply apart, on feet that may lift their heels, by swivel alone.
+
+    Thighs in front of the belly would be in its way; people open them as they squat.
+    """
+    geometry, rotations = Geometry(tree, states), tree.rotations(states)
+    heads = geometry.heads
+    middle = np.mean([heads[limb.joints[0]] for limb, _ in legs], 0)
+    for limb, heel in legs:
+        hip, knee, ankle = heads[limb.joints[0]], heads[heel.knee], heads[heel.ankle]
+        line = normalized(ankle - hip)
+        bend = np.arctan2(lengths(cross(knee - hip, ankle - knee)), dot(knee - hip, ankle - knee))
+        ahead, aside = cross(heel.across, heel.upright), heel.across * np.sign(dot(hip - middle, heel.across))
+        ahead = normalized(ahead - dot(ahead, line) * line)
+        aside = normalized(aside - dot(aside, line) * line - dot(aside, ahead) * ahead)
+        share = np.clip((bend - _BENT) / (_DEEP - _BENT), 0.0, 1.0)
+        now = np.arctan2(dot(knee - hip, aside), dot(knee - hip, ahead))
+        more = np.maximum(_OPEN * share * share * (3.0 - 2.0 * share) - now, 0.0) * (np.abs(now) < _OPEN)
+        turn = line * more * np.sign(dot(cross(line, ahead), aside))
+        for joint, each in ((limb.joints[0], turn), (heel.ankle, -turn)):
+            own = rotate_back(geometry.frames[joint][:, :3], each)
+            rotations[joint] = normalized(product(rotations[joint], exponential(own)))
+    return tree.posed(rotations, states)

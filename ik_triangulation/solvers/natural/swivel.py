@@ -33,7 +33,7 @@ _APART = 0.03  # of the three swivels whose costs give the first and second deri
 _APART_ROUNDS = 256  # unknowns on either side of a round of a ring, at least
 _WIDENED = 3  # times that ends of spans are looked for where the path leans on them
 _DEAD = 1e-14  # coupling, relative to the diagonal, that changes nothing
-_FIXED = 1e9  # curvature that leaves a swivel where it is
+_FIXED, _ENDS = 1e9, 12  # curvature that leaves a swivel where it is; times that those which pass an end are looked for
 _LEAST_CURVATURE = 0.2  # keeps a step from running away where the cost has none
 
 UPPER, END, SWING = 1.0, 0.5, 0.25  # turn of the upper bone and of the end, and swing of the end, off the reference
@@ -165,7 +165,7 @@ def _cheapest(costs: Numbers, time: float, grid: Numbers, cyclic: bool, shifts: 
 def _refined(
     cost: SwivelCosts, swivels: Numbers, span: tuple[Numbers, Numbers], time: float, cyclic: bool, drift: Numbers
 ) -> Numbers:
-    """Newton's method on the whole path; swivels that would leave their span stay at its end."""
+    """Newton's method on the whole path, each step of which ends inside the spans."""
     every, (low, high) = np.arange(len(swivels)), span
     lap = 2.0 * np.pi * np.rint((swivels[-1] + drift[-1] - swivels[0]) / (2.0 * np.pi)) if cyclic else 0.0
     offsets = np.array([[-_APART], [0.0], [_APART]])
@@ -174,10 +174,8 @@ def _refined(
         slope = (above - below) / (2.0 * _APART)
         curvature = np.maximum((above - 2.0 * here + below) / _APART**2, _LEAST_CURVATURE)
         slope, diagonal, side = _with_changes(slope, curvature, swivels, time, cyclic, lap, drift)
-        held = ((swivels <= low) & (slope > 0.0)) | ((swivels >= high) & (slope < 0.0))
-        diagonal, slope = np.where(held, _FIXED, diagonal), np.where(held, 0.0, slope)
-        step = np.clip(_solved(diagonal, side, slope, cyclic), -_LARGEST, _LARGEST)
-        before, swivels = swivels, np.clip(swivels - step, low, high)
+        ends = np.maximum(low - swivels, -_LARGEST), np.minimum(high - swivels, _LARGEST)
+        before, swivels = swivels, np.clip(swivels + _bounded(diagonal, side, -slope, ends, cyclic), low, high)
         if np.abs(swivels - before).max() < _PRECISE:
             break
     return swivels
@@ -193,6 +191,30 @@ def _with_changes(
         change[-1], side[-1] = 0.0, 0.0
     pull = 2.0 * time * (np.roll(change, 1) - change)
     return slope + pull, curvature - side - np.roll(side, 1), side
+
+
+def _bounded(diagonal: Numbers, side: Numbers, right: Numbers, ends: tuple[Numbers, Numbers], cyclic: bool) -> Numbers:
+    """Minimise d A d / 2 - right d between ends (F), A being the symmetric tridiagonal matrix of _solved().
+
+    Unknowns that would pass an end are put there, and freed where the others pull them back. As A couples neighbours
+    with the same sign this ends at the minimum. Source: Hintermueller, Ito and Kunisch 2002, the primal-dual active set
+    strategy.
+    """
+    low, high = ends
+    at_low, at_high = np.zeros(len(right), bool), np.zeros(len(right), bool)
+    for _ in range(_ENDS):
+        held = at_low | at_high
+        fixed = _FIXED * np.where(at_low, low, high)
+        found = _solved(np.where(held, _FIXED, diagonal), side, np.where(held, fixed, right), cyclic)
+        pull = right - diagonal * found - side * np.roll(found, -1) - np.roll(side * found, 1)
+        before = at_low, at_high
+        at_low, at_high = (
+            np.where(at_low, pull < 0.0, ~at_high & (found < low)),
+            np.where(at_high, pull > 0.0, ~at_low & (found > high)),
+        )
+        if (at_low == before[0]).all() and (at_high == before[1]).all():
+            break
+    return np.clip(found, low, high)
 
 
 def _solved(diagonal: Numbers, side: Numbers, right: Numbers, cyclic: bool) -> Numbers:

@@ -46,7 +46,7 @@ _BONE = 1  # the axis about which an end twists: its Y axis
 _WIDE = np.radians(120.0)  # of a twist that is looked at in parts
 _PARTS = 3
 _FIXED = 1e9  # curvature that leaves a coordinate where it is
-_ON_END = 1e-9  # [rad]
+_ON_END, _OVER = 1e-9, 1e-7  # [rad]
 
 
 class EndRange:
@@ -125,6 +125,29 @@ class EndRange:
         slope[out.T] = 0.0
         curvature[:, rows, rows] += np.where(out.T, _FIXED, 0.0)
 
+    def stop_at_ends(self, values: Numbers, step: Numbers, slope: Numbers, curvature: Numbers) -> bool:
+        """Let a step (size, F) that would leave the range end where that does, in place; tell whether one would.
+
+        The other arguments are those of hold_ends(); the system is to be solved once more then.
+        """
+        goal = values + step
+        inside = np.clip(goal, self.lower, self.upper)
+        out = np.abs(goal - inside) > _OVER
+        if self._opening is not None:
+            out[:2] = False
+            swing = lengths(goal[:2])
+            over = np.flatnonzero(swing > self._opening + _OVER)
+            outward = (goal[:2, over] / swing[over]).T
+            left = self._opening - (outward * values[:2, over].T).sum(1)
+            slope[over, :2] -= _FIXED * outward * left[:, None]
+            curvature[over, :2, :2] += _FIXED * outward[:, :, None] * outward[:, None, :]
+        else:
+            over = np.zeros(0, np.intp)
+        rows = np.arange(self.size)
+        slope -= np.where(out, _FIXED * (inside - values), 0.0).T
+        curvature[:, rows, rows] += np.where(out, _FIXED, 0.0).T
+        return bool(out.any() or len(over))
+
 
 def _split(freedom: Freedom) -> list[Freedom]:
     """Parts of a range whose twist is wide, or the whole of it."""
@@ -168,7 +191,7 @@ class TipLimb:
         """`tip` (3, F) is the place of the tip, seen from the root; `some` are the numbers of the frames of `limb`."""
         joints = limb.tree.joints
         self.range = EndRange(joints[2].freedom)
-        self._rests = limb.rests
+        self.rests = limb.rests
         self.turned = limb.turned[..., some]
         self.reference_upper = np.broadcast_to(limb.reference_upper, limb.turned[0].shape)[..., some]
         self._offsets = [np.array(joint.offset, float)[:, None] for joint in joints]
@@ -190,15 +213,15 @@ class TipLimb:
         _, up, _ = self._offsets
         if flexion is None:
             low = self._lower(self.turned[2])[:, :1]
-            normal = flexion_at_rest(self._elbow_freedom, self._rests[1], up, low)
+            normal = flexion_at_rest(self._elbow_freedom, self.rests[1], up, low)
             return np.broadcast_to(directions(normal), self.axis.shape)
-        before = compose(self.reference_upper, compose(self._rests[1], self.turned[1]))
+        before = compose(self.reference_upper, compose(self.rests[1], self.turned[1]))
         wrist = rotate(self.reference_upper, up) + rotate(before, self._lower(self.turned[2]))
         return directions(rotate_back(self.reference_upper, cross(flexion, directions(wrist))))
 
     def _lower(self, wrist: Numbers) -> Numbers:
         """Way (3, n) from the elbow to the tip in the elbow's frame, at the wrist's own rotations (3, 3, n)."""
-        found: Numbers = self._offsets[2] + rotate(compose(self._rests[2], wrist), self._tip)
+        found: Numbers = self._offsets[2] + rotate(compose(self.rests[2], wrist), self._tip)
         return found
 
     def _carried(self) -> Numbers:
@@ -222,14 +245,14 @@ class TipLimb:
         wrist = self.range.quaternions(values)
         turned = matrices(wrist)
         low, distance = self._lower(turned), self._distance[some]
-        elbow = Elbow(self._elbow_freedom, self._rests[1], up, forearm)
+        elbow = Elbow(self._elbow_freedom, self.rests[1], up, forearm)
         relative, normal, beyond = elbow.bent_for(self.turned[1][..., some], self._flexion[:, some], low, distance)
         shape = axes_of(up + rotate(relative, low), normal)
         normal = self.across[:, some] * np.cos(swivels) + self.aside[:, some] * np.sin(swivels)
         axis = self.axis[:, some]
         upper = compose(np.stack((axis, normal, cross(axis, normal)), 1), shape.swapaxes(0, 1))
-        end = compose(compose(compose(upper, relative), np.broadcast_to(self._rests[2], relative.shape)), turned)
-        bend = compose(self._rests[1].swapaxes(0, 1), relative)
+        end = compose(compose(compose(upper, relative), np.broadcast_to(self.rests[2], relative.shape)), turned)
+        bend = compose(self.rests[1].swapaxes(0, 1), relative)
         return PosedLimbs(upper, bend, wrist, end, beyond / (lengths(up) + lengths(forearm)))
 
     def swivels_of(self, upper: Numbers, values: Numbers, some: Indices) -> Numbers:
@@ -250,7 +273,7 @@ class TipLimb:
 
     def rotations(self, posed: PosedLimbs) -> Numbers:
         """Rotations (3, 4, n) of all joints."""
-        root = quaternions(compose(self._rests[0].swapaxes(0, 1), posed.upper))
+        root = quaternions(compose(self.rests[0].swapaxes(0, 1), posed.upper))
         return np.stack((root, quaternions(posed.elbow), posed.wrist))
 
     def outside(self, posed: PosedLimbs) -> list[Numbers]:

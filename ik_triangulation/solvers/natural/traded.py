@@ -48,10 +48,12 @@ _STRIDE, _CHOICES = 4, 24  # frames from one to the next that the search looks a
 _LEAP = 4.0  # times the fast change of a swivel, which is sudden
 _AIMS = 4  # rounds in which a choice of the wrist and the place of its bone fit themselves to each other
 _APART = 1e-4  # of the differences that give derivatives
-_STEPS = 12  # of Newton's method for each of _ROUNDED at most
-_LARGEST, _PRECISE = 0.3, 1e-4  # change of a step, and that which ends it [rad]
-_DAMPING, _DAMPED = 1e-2, (1e-5, 1e4)
-_FIXED = 1e9
+_STEPS, _TRIES = (8, 24), 6  # of Newton's method for each of _ROUNDED, and for the last one; dampings of one
+_LARGEST, _PRECISE = 0.3, 1e-5  # change of a step, and that which ends it [rad]
+_DAMPING, _DAMPED, _MORE, _LESS = 1e-2, (1e-6, 1e4), 6.0, 0.2
+_AROUND = 8  # frames on either side whose costs tell whether a step was too long
+_NEARBY = np.ones(2 * _AROUND + 1)
+_FIXED, _ENDS = 1e9, 4  # curvature that leaves a frame where it is; times that ends of the range are looked for
 
 
 def solve_blocks(diagonal: Numbers, side: Numbers, right: Numbers) -> Numbers:
@@ -268,41 +270,64 @@ class Trade:
     def _refined(self, path: WristPath, within: float) -> WristPath:
         """The same with a price that is rounded `within` an angle.
 
-        Each frame has a damping of its own, raised where a step has raised what its part of the path costs.
+        Each frame has a damping of its own, raised where a step has raised what the frames around it cost: a frame may
+        cost more for the good of those beside it.
         """
+        count = len(path.swivels)
+        damping, costs = np.full(count, _DAMPING), self._costs(path, within)
+        for _ in range(_STEPS[int(within <= _ROUNDED[-1])]):
+            slope, curvature, second = self._model(path, within)
+            for _ in range(_TRIES):
+                found = self._stepped(path, slope, curvature, second, damping)
+                change = max(np.abs(found.swivels - path.swivels).max(), np.abs(found.wrist - path.wrist).max())
+                after = self._costs(found, within)
+                worse = np.convolve(after - costs, _NEARBY)[_AROUND : _AROUND + count] > 0.0
+                better = after.sum() < costs.sum()
+                damping = (damping * np.where(worse, _MORE, _LESS if better else 1.0)).clip(*_DAMPED)
+                if better or change < _PRECISE:
+                    break
+            if not better:
+                break
+            path, costs = found, after
+            if change < _PRECISE:
+                break
+        return path
+
+    def _costs(self, path: WristPath, within: float) -> Numbers:
+        """Return the cost of each frame (F), with half of each change from and to it."""
+        every = np.arange(len(path.swivels))
+        rows, missing = self.residuals(self.limb.at(*path, every), path.swivels, every)
+        costs: Numbers = (rows**2).sum(0) + self._paid(lengths(missing), within)
+        shared = 0.5 * self._hurried(self._changes(path), self._fast)
+        costs[:-1] += shared
+        costs[1:] += shared
+        return costs
+
+    def _model(self, path: WristPath, within: float) -> tuple[Numbers, Numbers, Numbers]:
+        """Slope (F, 1 + size) and curvature of the cost of a path, and that of its changes (1 + size, F - 1)."""
         count, wide = len(path.swivels), 1 + self.limb.range.size
-        damping, last, best = np.full(count, _DAMPING), np.full(count, np.inf), path
         offsets = np.concatenate((np.zeros((wide, 1)), _APART * np.eye(wide)), 1)
         some = np.tile(np.arange(count), wide + 1)
-        for _ in range(_STEPS):
-            values = np.concatenate((path.swivels[None], path.wrist))[:, None] + offsets[:, :, None]
-            values = values.reshape(wide, -1)
-            rows, missing = self.residuals(self.limb.at(values[0], values[1:], some), values[0], some)
-            rows, missing = (each.reshape(len(each), wide + 1, count) for each in (rows, missing))
-            off, changes = lengths(missing[:, 0]), self._changes(path)
-            costs = (rows[:, 0] ** 2).sum(0) + self._paid(off, within)
-            shared = 0.5 * self._hurried(changes, self._fast)
-            costs[:-1] += shared
-            costs[1:] += shared
-            worse = costs > last
-            if costs.sum() < last.sum():
-                last, best = costs, path
-                weights = 0.5 * self.price / np.sqrt(off * off + within * within)
-                everything = np.concatenate((rows, np.sqrt(weights) * missing))
-                slopes = (everything[:, 1:] - everything[:, :1]) / _APART
-                curvature = 2.0 * np.einsum("rif,rjf->fij", slopes, slopes)
-                slope = 2.0 * np.einsum("rif,rf->fi", slopes, everything[:, 0])
-                first, second = self._hurry_terms(changes)
-                slope[:-1] -= first.T
-                slope[1:] += first.T
-                damping *= np.where(worse, 4.0, 0.3)
-            else:
-                damping *= np.where(worse, 10.0, 1.0)
-            damping = damping.clip(*_DAMPED)
-            path = self._stepped(best, slope, curvature, second, damping)
-            if max(np.abs(path.swivels - best.swivels).max(), np.abs(path.wrist - best.wrist).max()) < _PRECISE:
-                break
-        return best
+        values = np.concatenate((path.swivels[None], path.wrist))[:, None] + offsets[:, :, None]
+        values = values.reshape(wide, -1)
+        rows, missing = self.residuals(self.limb.at(values[0], values[1:], some), values[0], some)
+        rows, missing = (each.reshape(len(each), wide + 1, count) for each in (rows, missing))
+        off = lengths(missing[:, 0])
+        rounded = np.sqrt(off * off + within * within)
+        rows[:, 1:] -= rows[:, :1]
+        missing[:, 1:] -= missing[:, :1]
+        slope = 2.0 * np.einsum("rif,rf->fi", rows[:, 1:], rows[:, 0])
+        slope += np.einsum("rif,rf->fi", missing[:, 1:], self.price / rounded * missing[:, 0])
+        # A price that is linear in the angle has no curvature along it, but for its rounding.
+        towards = missing[:, 0] / np.maximum(off, 1e-12)
+        less = (1.0 - within / rounded) * (towards[:, None] * missing[:, 1:]).sum(0)
+        across = np.sqrt(0.5 * self.price / rounded) * (missing[:, 1:] - towards[:, None] * less)
+        slopes = np.concatenate((rows[:, 1:], across)) / _APART
+        curvature, slope = 2.0 * np.einsum("rif,rjf->fij", slopes, slopes), slope / _APART
+        first, second = self._hurry_terms(self._changes(path))
+        slope[:-1] -= first.T
+        slope[1:] += first.T
+        return slope, curvature, second
 
     def _stepped(
         self, path: WristPath, slope: Numbers, curvature: Numbers, second: Numbers, damping: Numbers
@@ -316,8 +341,11 @@ class Trade:
         self.limb.range.hold_ends(path.wrist, slope[:, 1:], blocks[:, 1:, 1:])
         slope[self.fixed] = 0.0
         blocks[self.fixed] += _FIXED * np.eye(len(rows))
-        step = np.clip(-solve_blocks(blocks, -second.T, slope), -_LARGEST, _LARGEST)
-        step[self.fixed] = 0.0
+        for _ in range(_ENDS):  # what would leave its range goes to the end of it, and the others with that
+            step = np.clip(-solve_blocks(blocks, -second.T, slope), -_LARGEST, _LARGEST)
+            step[self.fixed] = 0.0
+            if not self.limb.range.stop_at_ends(path.wrist, step[:, 1:].T, slope[:, 1:], blocks[:, 1:, 1:]):
+                break
         return WristPath(path.swivels + step[:, 0], self.limb.range.inside(path.wrist + step[:, 1:].T))
 
 

@@ -56,7 +56,7 @@ _LEAPS, _EXPLAINED_IN_A_FRAME = (
 )  # turn of a joint in a frame at 30 a second; times what the target explains
 _OUTSIDE = 1e-5  # [rad] beyond a limit that is no rounding
 _AROUND, _APART = 24, 90  # frames at 30 a second: traded before and after a place; as one where that is all between
-_NEAR, _SHIFTED = np.radians([1.0, 1.5])  # turn that is made exact, and the change of swivel that this may take
+_NEAR, _SHIFTED = np.radians([1.0, 1.5])  # turn up to which it is made exact, and the change of swivel for that; fading
 _STRAIGHT = 1e-3  # sine of a bend that hardly tells where the elbow is
 
 _LEAP, _EXPLAINED_IN_A_MOVE = np.radians(20.0), 2.0  # turn of a joint in a move; times what the target explains
@@ -185,22 +185,22 @@ def traded_in(
     tips = TipLimb(limb, limb.goal + rotate(limb.end, tip), flexion, some)
     pole = None if limb.pole is None else tips.swivels_to(limb.pole_from_root(some), at(limb.pole.angle, some))
     trade = Trade(tips, told, price, (tempo.swivel, tempo.wrist), tempo.rate, fixed, pole)
-    given = _path_of(tips, limb, rotations)
+    given = _path_of(tips, rotations, np.arange(len(some)))
+    given = given._replace(swivels=np.unwrap(given.swivels))
     return _made_exact(tips, limb, cost, trade.best(given), some, fixed, rotations)
 
 
-def _path_of(tips: TipLimb, limb: TwoBones, rotations: Numbers) -> WristPath:
-    """The path of a limb with these rotations (3, 4, n) of its joints."""
-    every = np.arange(rotations.shape[-1])
-    upper = compose(np.broadcast_to(limb.rests[0], (3, 3, len(every))), matrices(rotations[0]))
+def _path_of(tips: TipLimb, rotations: Numbers, frames: Indices) -> WristPath:
+    """The path of a limb with these rotations (3, 4, n) of its joints at some frames."""
+    upper = compose(np.broadcast_to(tips.rests[0], (3, 3, len(frames))), matrices(rotations[0]))
     wrist = tips.range.nearest(rotations[2])
-    return WristPath(np.unwrap(tips.swivels_of(upper, wrist, every)), wrist)
+    return WristPath(tips.swivels_of(upper, wrist, frames), wrist)
 
 
 def _made_exact(
     tips: TipLimb, limb: TwoBones, cost: SwivelCost, path: WristPath, some: Indices, fixed: Mask, given: Numbers
 ) -> Numbers:
-    """Rotations of a path, without rounding where the end turns nearly as told and can do so."""
+    """Rotations of a path, without its rounding where the end turns nearly as told and can do so; this fades."""
     assert limb.end is not None
     every = np.arange(len(some))
     posed = tips.at(*path, every)
@@ -211,10 +211,30 @@ def _made_exact(
         at_shot = some[near]
         wanted = limb.swivels_of(posed.upper[..., near], at_shot)
         swivels = cost.nearest_allowed(wanted, at_shot)
-        fits = np.abs(swivels - wanted) < _SHIFTED
-        rotations[..., near[fits]] = limb.rotations_at(swivels[fits], at_shot[fits])
+        share = _fading(off[near] / _NEAR) * _fading(np.abs(swivels - wanted) / _SHIFTED)
+        kept = share > 0.0
+        exact = limb.rotations_at(swivels[kept], at_shot[kept])
+        rotations[..., near[kept]] = _between(tips, path, exact, near[kept], share[kept])
     rotations[..., fixed] = given[..., fixed]
     return rotations
+
+
+def _fading(amount: Numbers) -> Numbers:
+    """Shares that are 1 up to half of an amount, and 0 from all of it on."""
+    found: Numbers = np.clip(2.0 - 2.0 * amount, 0.0, 1.0)
+    return found
+
+
+def _between(tips: TipLimb, path: WristPath, exact: Numbers, frames: Indices, share: Numbers) -> Numbers:
+    """Rotations (3, 4, n) of a path at these frames, brought by shares (n) to `exact` ones; the tip stays."""
+    part = np.flatnonzero(share < 1.0)
+    some, swivels, wrist = frames[part], path.swivels[frames[part]], path.wrist[:, frames[part]]
+    goal = _path_of(tips, exact[..., part], some)
+    turn = goal.swivels - swivels
+    turn -= 2.0 * np.pi * np.rint(turn / (2.0 * np.pi))
+    wrist = wrist + share[part] * tips.range.difference(goal.wrist, wrist)
+    exact[..., part] = tips.rotations(tips.at(swivels + share[part] * turn, wrist, some))
+    return exact
 
 
 def put_in_place(tree: Tree, states: States, tasks: Sequence[Task], some: Indices) -> None:

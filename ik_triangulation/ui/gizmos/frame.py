@@ -76,7 +76,7 @@ def drag_axes(context: Context, frame: Matrix) -> Matrix:
     """Return the axes of the scene's transform orientation as a rotation matrix (4x4) for a target with this frame."""
     slot = context.scene.transform_orientation_slots[0]
     if slot.type in _OWN:
-        return Matrix.Identity(4) if is_flat(frame) else orientation(frame.to_3x3()).to_matrix().to_4x4()
+        return Matrix.Identity(4) if is_flat(frame) else own_axes(frame).to_4x4()
     if slot.type == "CURSOR":
         return context.scene.cursor.matrix.to_3x3().normalized().to_4x4()
     if slot.type == "VIEW" and context.region_data is not None:
@@ -84,6 +84,11 @@ def drag_axes(context: Context, frame: Matrix) -> Matrix:
     if slot.custom_orientation is not None:
         return slot.custom_orientation.matrix.normalized().to_4x4()
     return Matrix.Identity(4)
+
+
+def own_axes(frame: Matrix) -> Matrix:
+    """Return the axes of a frame (4x4) that may be scaled or sheared, as a rotation matrix (3x3)."""
+    return orientation(frame.to_3x3()).to_matrix()
 
 
 def _turns(context: Context, bone: PoseBone, target: Object, subtarget: str) -> bool:
@@ -94,7 +99,7 @@ def _turns(context: Context, bone: PoseBone, target: Object, subtarget: str) -> 
         turned = orientation_of(limb, looks)
         if turned == "LOOK":
             return False
-        return limb.use_offset or turned != "NONE" or shape_of(limb, looks) not in _ROUND
+        return bool(limb.offset) or turned != "NONE" or shape_of(limb, looks) not in _ROUND
     except IKError:
         return False
 

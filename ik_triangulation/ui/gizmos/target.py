@@ -11,7 +11,7 @@ from mathutils import Matrix, Vector
 
 from ..operators.target_drag import POSE_OT_ik_triangulation_target_move, POSE_OT_ik_triangulation_target_rotate
 from ..overlay.updates import redraw
-from .frame import target_frame, target_of
+from . import frame as dragging
 
 PROPERTY = "ik_triangulation_show_gizmo"
 
@@ -52,7 +52,9 @@ class VIEW3D_GGT_ik_triangulation_target(GizmoGroup):
         if not (space.show_gizmo and space.show_gizmo_context and space.overlay.show_overlays):
             return False
         armature, bone = context.active_object, context.active_pose_bone
-        return target_of(bone) is not None and armature.data.pose_position == "POSE" and armature.library is None
+        return (
+            dragging.target_of(bone) is not None and armature.data.pose_position == "POSE" and armature.library is None
+        )
 
     def setup(self, context: Context) -> None:
         move, rotate = (
@@ -72,7 +74,7 @@ class VIEW3D_GGT_ik_triangulation_target(GizmoGroup):
         self._centre = self._made("GIZMO_GT_primitive_3d", move, (), draw_style="CIRCLE", scale_basis=_CENTRE)
 
     def draw_prepare(self, context: Context) -> None:
-        shown = target_frame(context)
+        shown = dragging.target_frame(context)
         whole = shown is not None and not blender_shows_its_own(context)
         self._centre.hide = shown is None
         if shown is None:
@@ -123,7 +125,7 @@ def gizmo_box(context: Context) -> tuple[float, float, float, float] | None:
     """Return the box in the viewport, [pixels] left, bottom, right, top, that the gizmo fills; None if it is hidden."""
     if context.mode != "POSE" or not VIEW3D_GGT_ik_triangulation_target.poll(context):
         return None
-    shown = target_frame(context)
+    shown = dragging.target_frame(context)
     place = shown and location_3d_to_region_2d(context.region, context.region_data, shown.axes.translation)
     if not place:
         return None

@@ -15,9 +15,10 @@ from typing import Any
 from bpy.props import StringProperty
 from bpy.types import Context, Operator, PropertyGroup, UILayout
 
-from ...presets import apply_preset, find_preset, names, read_preset, shown_as
-from ...presets.file import PRESET_SETTINGS
-from ...rig.limb import Limb
+from ...presets import file as preset_file
+from ...presets import find_preset, names, shown_as
+from ...presets import limb as preset_limb
+from ...rig import limb as rig_limb
 from ...settings import TABLE, IKT_PG_joint, KeySettings, PostureSettings, given
 from ..context import active_armature, active_chain
 
@@ -77,7 +78,7 @@ def different(operator: Operator) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in begun or value != begun[name]}
 
 
-def adjusted(operator: Operator, limbs: Sequence[Limb], *settings: str) -> list[Limb]:
+def adjusted(operator: Operator, limbs: Sequence[rig_limb.Limb], *settings: str) -> list[rig_limb.Limb]:
     """Return the limbs with those of these settings that were given or changed in the operator."""
     different = changed(operator, {name: getattr(limbs[0], name) for name in settings})
     return [replace(limb, **different) for limb in limbs] if different else list(limbs)
@@ -87,12 +88,16 @@ def load_preset(operator: Operator, context: Context, undo: ExitStack) -> None:
     """Load the chosen preset for the active limb; closing `undo` restores its limits and settings."""
     if not (operator.properties.is_property_set("preset") and operator.preset):
         return
-    preset, armature, chain = read_preset(find_preset(operator.preset)), active_armature(context), active_chain(context)
+    preset, armature, chain = (
+        preset_file.read_preset(find_preset(operator.preset)),
+        active_armature(context),
+        active_chain(context),
+    )
     bones = [armature.pose.bones[name] for name in chain]
     for bone in bones:
         _hold(bone.ik_triangulation_joint, TABLE[IKT_PG_joint], undo)
-        _hold(bone.ik_triangulation, PRESET_SETTINGS, undo)
-    for note in apply_preset(armature, chain, preset).notes:
+        _hold(bone.ik_triangulation, preset_file.PRESET_SETTINGS, undo)
+    for note in preset_limb.apply_preset(armature, chain, preset).notes:
         operator.tell({"INFO"}, note)
 
 

@@ -11,15 +11,14 @@ from bpy.props import BoolProperty
 from bpy.types import Context, PoseBone
 
 from ...cooperative import Job
-from ...jobs.bake import BodyBake, Span, bake_bodies, bake_spans, delete_generated, rebake, rebake_body, repeats_bake
-from ...jobs.controls import let_follow
-from ...jobs.following import let_body_follow, measured_again
-from ...jobs.keys import body_settings
-from ...jobs.problem import bodies_and_tips
-from ...jobs.report import Report
-from ...rig.body import RigBody
-from ...rig.by_hand.record import is_recorded_body
-from ...rig.limb import Limb, enabled_limbs, saved_range, selected_bones
+from ...jobs import bake as bakes
+from ...jobs import bake_wave, controls, keys
+from ...jobs import problem as problems
+from ...jobs import report as reporting
+from ...jobs import tips as following
+from ...rig import body as rig_body
+from ...rig import limb as rig_limb
+from ...rig.by_hand import record
 from ...settings import FrameSettings, PostureSettings, given, settings_of
 from ..context import (
     active_armature,
@@ -52,7 +51,7 @@ _SETTINGS = ("smoothing", *COMFORT, *REDUCTION)
 _OF_BODY = ("smoothing", *REDUCTION)
 
 
-def _tips(limbs: Sequence[Limb]) -> list[PoseBone]:
+def _tips(limbs: "Sequence[rig_limb.Limb]") -> list[PoseBone]:
     return [limb.armature.pose.bones[limb.tip] for limb in limbs]
 
 
@@ -74,22 +73,22 @@ class _AdjustableBake(FrameRange, ComfortAdjustments, KeyAdjustments, JobOperato
 
     doing = "Baking"
 
-    def spans(self, context: Context, bones: Sequence[PoseBone]) -> list[Span]:
+    def spans(self, context: Context, bones: Sequence[PoseBone]) -> "list[bake_wave.Span]":
         """Return first frame, last frame and step for the limb of each of these tip bones."""
         scene = context.scene
-        saved = [saved_range(bone.ik_triangulation, scene, scene.use_preview_range) for bone in bones]
+        saved = [rig_limb.saved_range(bone.ik_triangulation, scene, scene.use_preview_range) for bone in bones]
         given = changed(self, dict(zip(_RANGE, saved[0], strict=True)))
         return [tuple(given.get(name, own) for name, own in zip(_RANGE, each, strict=True)) for each in saved]
 
-    def body_bake(self, rig: RigBody, bone: PoseBone, span: Span) -> BodyBake:
+    def body_bake(self, rig: "rig_body.RigBody", bone: PoseBone, span: "bake_wave.Span") -> "bakes.BodyBake":
         """Return the bake of a body by the settings that are saved on this bone, or changed in the operator."""
-        settings = body_settings(rig, bone.name)
+        settings = keys.body_settings(rig, bone.name)
         given = changed(self, {name: getattr(settings, name) for name in _OF_BODY})
         if "reduce_tolerance" in given:
             given["within"] = dict.fromkeys(rig.tips, given["reduce_tolerance"])
-        return BodyBake(rig, span, replace(settings, **given))
+        return bakes.BodyBake(rig, span, replace(settings, **given))
 
-    def report_result(self, context: Context, result: Sequence[Report]) -> set[str]:
+    def report_result(self, context: Context, result: "Sequence[reporting.Report]") -> set[str]:
         return report_outcome(self, context, result)
 
     def draw(self, context: Context) -> None:
@@ -114,18 +113,18 @@ class POSE_OT_ik_triangulation_bake(PresetChoice, _AdjustableBake):
 
     poll_problem = staticmethod(cannot_solve)
 
-    def job(self, context: Context, seconds: float) -> Job[Sequence[Report]]:
+    def job(self, context: Context, seconds: float) -> "Job[Sequence[reporting.Report]]":
         body, bone, where = active_body(context), active_bone(context), (context.scene, context.view_layer)
         if body is not None and bone is not None:
             bake = self.body_bake(body, bone, *self.spans(context, [bone]))
             bake = bake._replace(keep=bake.repeats)
-            return (yield from bake_bodies.steps([bake], (), (), *where, seconds=seconds))[0]
+            return (yield from bakes.bake_bodies.steps([bake], (), (), *where, seconds=seconds))[0]
         with ExitStack() as undo:
             load_preset(self, context, undo)
             limbs = adjusted(self, [active_limb(context)], *_SETTINGS)
             spans = self.spans(context, _tips(limbs))
-            keep = repeats_bake(limbs[0], spans[0])
-            reports = yield from bake_spans.steps(limbs, spans, *where, seconds=seconds, keep=keep)
+            keep = bakes.repeats_bake(limbs[0], spans[0])
+            reports = yield from bakes.bake_spans.steps(limbs, spans, *where, seconds=seconds, keep=keep)
             undo.pop_all()
         return reports
 
@@ -141,22 +140,24 @@ class POSE_OT_ik_triangulation_bake_all(_AdjustableBake):
 
     poll_problem = staticmethod(cannot_pose)
 
-    def job(self, context: Context, seconds: float) -> Job[Sequence[Report]]:
+    def job(self, context: Context, seconds: float) -> "Job[Sequence[reporting.Report]]":
         armature, where = active_armature(context), (context.scene, context.view_layer)
-        rigs, alone = bodies_and_tips(armature)
+        rigs, alone = problems.bodies_and_tips(armature)
         if not rigs:
-            limbs = adjusted(self, enabled_limbs(armature, selected_bones(armature)), *_SETTINGS)
-            return (yield from bake_spans.steps(limbs, self.spans(context, _tips(limbs)), *where, seconds=seconds))
+            limbs = adjusted(self, rig_limb.enabled_limbs(armature, rig_limb.selected_bones(armature)), *_SETTINGS)
+            return (
+                yield from bakes.bake_spans.steps(limbs, self.spans(context, _tips(limbs)), *where, seconds=seconds)
+            )
         tips, active = [rig.tips[-1] for rig in rigs], active_bone(context)
         if active is not None:  # its settings are those that are seen
             tips = [active.name if active.name in rig.tips else tip for rig, tip in zip(rigs, tips, strict=True)]
         bones = [armature.pose.bones[name] for name in tips]
         spans = self.spans(context, [*bones, *(armature.pose.bones[name] for name in alone)])
         bodies = [self.body_bake(*each) for each in zip(rigs, bones, spans, strict=False)]
-        every = enabled_limbs(armature, selected_bones(armature)) if alone else []
+        every = rig_limb.enabled_limbs(armature, rig_limb.selected_bones(armature)) if alone else []
         limbs = [limb for limb in every if limb.tip in alone]
         limbs = adjusted(self, limbs, *_SETTINGS) if limbs else []
-        baking = bake_bodies.steps(bodies, limbs, spans[len(rigs) :], *where, seconds=seconds)
+        baking = bakes.bake_bodies.steps(bodies, limbs, spans[len(rigs) :], *where, seconds=seconds)
         of_bodies, of_limbs = yield from baking
         return [*of_bodies, *of_limbs]
 
@@ -178,13 +179,13 @@ class POSE_OT_ik_triangulation_rebake(JobOperator):
             return "Make the bone at the end of the limb active"
         return reason
 
-    def job(self, context: Context, seconds: float) -> Job[Report]:
+    def job(self, context: Context, seconds: float) -> "Job[reporting.Report]":
         bone, where = active_bone(context), (context.scene, context.view_layer)
-        if is_recorded_body(bone.id_data, bone.name):
-            return (yield from rebake_body.steps(bone.id_data, bone.name, *where))
-        return (yield from rebake.steps(bone.id_data, bone.name, *where, seconds=seconds))
+        if record.is_recorded_body(bone.id_data, bone.name):
+            return (yield from bakes.rebake_body.steps(bone.id_data, bone.name, *where))
+        return (yield from bakes.rebake.steps(bone.id_data, bone.name, *where, seconds=seconds))
 
-    def report_result(self, context: Context, result: Report) -> set[str]:
+    def report_result(self, context: Context, result: "reporting.Report") -> set[str]:
         return report_outcome(self, context, [result])
 
 
@@ -198,12 +199,12 @@ class POSE_OT_ik_triangulation_generated_delete(IKOperator):
     def act(self, context: Context) -> set[str]:
         first, last, scene = -inf, inf, context.scene
         if self.use_range:
-            first, last, _ = saved_range(active_bone(context).ik_triangulation, scene, scene.use_preview_range)
+            first, last, _ = rig_limb.saved_range(active_bone(context).ik_triangulation, scene, scene.use_preview_range)
         body = active_body(context)
         chain = body.bones if body is not None else active_chain(context)
         names = control_names(active_bone(context)) if body is None else None
         chain = [*chain, *(name for name in (names.bones if names else ()) if name not in chain)]
-        count = delete_generated(active_armature(context), chain, first, last, context.view_layer, scene)
+        count = bakes.delete_generated(active_armature(context), chain, first, last, context.view_layer, scene)
         told = self.conclude(lambda: self.tell({"INFO"}, f"Deleted {count} keys"))
         return told if count else {"CANCELLED"}
 
@@ -232,10 +233,10 @@ class POSE_OT_ik_triangulation_follow_set(IKOperator):
         report, ends = result.report, (result.report.numbers[0], result.report.numbers[-1])
         if report.hips:
             body = active_body(context)
-            remedies = let_body_follow(body, *ends, key, *where)
-            report = measured_again(body, report, *where)
+            remedies = following.let_body_follow(body, *ends, key, *where)
+            report = following.measured_again(body, report, *where)
         else:
-            remedies, report = let_follow(active_limb(context), *ends, key, *where), report.following()
+            remedies, report = controls.let_follow(active_limb(context), *ends, key, *where), report.following()
         remember_result(report, armature, context.scene)
         texts = [f"'{each.name}' of '{each.holder}' is now {each.value:g}" for each in remedies]
         said = ", ".join(texts) or "All bones follow the limb already"

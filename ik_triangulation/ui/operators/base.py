@@ -26,7 +26,7 @@ from bpy.types import Context, Event, Operator, UILayout, WindowManager
 
 from ...cooperative import Job, Progress, run_through
 from ...errors import IKError
-from ...jobs.report import Report, summaries
+from ...jobs import report as reporting
 from ..context import active_armature, active_bone, cannot_edit
 from ..last_result import remember_result
 from ..modal_job import ModalJob
@@ -100,7 +100,7 @@ class IKOperator(Operator):
         return {"CANCELLED"}
 
 
-def report_outcome(operator: Operator, context: Context, reports: Sequence[Report]) -> set[str]:
+def report_outcome(operator: Operator, context: Context, reports: Sequence[reporting.Report]) -> set[str]:
     """Report all warnings, a line for each body and one for all limbs together; return FINISHED.
 
     The outcome is kept for the panel.
@@ -112,7 +112,7 @@ def report_outcome(operator: Operator, context: Context, reports: Sequence[Repor
         name = f"{report.tip}: " if not report.hips and len(limbs) > 1 else ""
         for warning in report.warnings:
             operator.tell({"WARNING"}, f"{name}{warning}")
-    for reached, line in summaries(reports, scene):
+    for reached, line in reporting.summaries(reports, scene):
         operator.tell({"INFO" if reached else "WARNING"}, line)
     return {"FINISHED"}
 

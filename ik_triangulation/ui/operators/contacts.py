@@ -5,10 +5,9 @@ import bpy
 from bpy.types import Context, Object
 
 from ...cooperative import Job
-from ...jobs import live
-from ...jobs.contacts import feet_of, find_contacts
-from ...rig.body import Contact, add_contact
-from ...rig.limb import saved_range, select_only, selected_bones
+from ...jobs import contacts, live
+from ...rig import body as rig_body
+from ...rig import limb as rig_limb
 from ..context import active_armature, active_bone, cannot_pose, is_limb
 from .base import IKOperator, JobOperator
 
@@ -29,21 +28,21 @@ class POSE_OT_ik_triangulation_contacts_find(JobOperator):
     def poll_problem(cls, context: Context) -> str | None:
         return cannot_pose(context)
 
-    def job(self, context: Context, seconds: float) -> Job[list[Contact]]:
+    def job(self, context: Context, seconds: float) -> "Job[list[rig_body.Contact]]":
         armature, scene = active_armature(context), context.scene
         bone = active_bone(context)
-        feet = feet_of(armature) or _ends(armature) or ((bone.name,) if bone and is_limb(bone) else ())
+        feet = contacts.feet_of(armature) or _ends(armature) or ((bone.name,) if bone and is_limb(bone) else ())
         stored = armature.pose.bones[(feet or armature.pose.bones.keys())[0]].ik_triangulation
-        first, last, _ = saved_range(stored, scene, scene.use_preview_range)
-        return (yield from find_contacts.steps(armature, first, last, feet, scene, context.view_layer))
+        first, last, _ = rig_limb.saved_range(stored, scene, scene.use_preview_range)
+        return (yield from contacts.find_contacts.steps(armature, first, last, feet, scene, context.view_layer))
 
-    def report_result(self, context: Context, result: list[Contact]) -> set[str]:
+    def report_result(self, context: Context, result: "list[rig_body.Contact]") -> set[str]:
         armature = active_armature(context)
-        feet = feet_of(armature)
+        feet = contacts.feet_of(armature)
         for foot in feet:
             live.stop(armature, foot)
         if not is_limb(active_bone(context) or armature.pose.bones[0]):
-            select_only(armature, feet[:1])
+            rig_limb.select_only(armature, feet[:1])
         if not result:
             self.tell({"WARNING"}, "No contacts found: the feet are never slow and low. Add them by hand")
             return {"FINISHED"}
@@ -60,13 +59,13 @@ class POSE_OT_ik_triangulation_contact_add(IKOperator):
     @classmethod
     def poll_problem(cls, context: Context) -> str | None:
         reason = super().poll_problem(context)
-        return reason or (None if feet_of(active_armature(context)) else "Hold a limb in place first")
+        return reason or (None if contacts.feet_of(active_armature(context)) else "Hold a limb in place first")
 
     def act(self, context: Context) -> set[str]:
         armature, bone = active_armature(context), active_bone(context)
-        tip = bone.name if bone.ik_triangulation.hold else feet_of(armature)[0]
+        tip = bone.name if bone.ik_triangulation.hold else contacts.feet_of(armature)[0]
         frame = context.scene.frame_current
-        add_contact(armature, Contact(tip, frame, frame + _NEW))
+        rig_body.add_contact(armature, rig_body.Contact(tip, frame, frame + _NEW))
         return {"FINISHED"}
 
 
@@ -110,7 +109,7 @@ def _active(armature: Object) -> bpy.types.PropertyGroup | None:
 
 def _ends(armature: Object) -> tuple[str, ...]:
     """Return the selected bones below which none is selected."""
-    chosen, bones = selected_bones(armature), armature.pose.bones
+    chosen, bones = rig_limb.selected_bones(armature), armature.pose.bones
     return tuple(name for name in chosen if not any(below.name in chosen for below in bones[name].children_recursive))
 
 

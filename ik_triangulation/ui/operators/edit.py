@@ -9,11 +9,12 @@ from bpy.types import Context, PoseBone
 
 from ...cooperative import Job
 from ...errors import ChainError
-from ...jobs.edit import PROFILES, pull
-from ...jobs.mirror import mirror_motion
-from ...jobs.report import Report
-from ...jobs.targets import target_to_tip
-from ...rig.limb import selected_bones, selected_limb
+from ...items import PROFILES
+from ...jobs import edit as edits
+from ...jobs import mirror
+from ...jobs import report as reporting
+from ...jobs import targets as target_jobs
+from ...rig import limb as rig_limb
 from ..context import active_armature, active_bone, cannot_pose, cannot_solve, is_limb
 from .adjust import changed
 from .base import IKOperator, JobOperator, report_outcome
@@ -28,7 +29,7 @@ _PROFILES = [  # as proportional editing has them
 def chosen_tips(context: Context) -> list[PoseBone]:
     """Return the tips of the limbs that are selected, by their tips or their targets; else that of the active limb."""
     armature, active = active_armature(context), active_bone(context)
-    names = selected_bones(armature) if context.mode == "POSE" else ()
+    names = rig_limb.selected_bones(armature) if context.mode == "POSE" else ()
     targets = [ob for ob in context.selected_objects if ob != armature]
     tips = [
         bone
@@ -55,7 +56,9 @@ class POSE_OT_ik_triangulation_target_to_tip(IKOperator):
         if not tips:
             raise ChainError("The selected limbs are held and have no target. Select one that reaches.")
         key = self.key or context.scene.tool_settings.use_keyframe_insert_auto
-        names = target_to_tip([selected_limb(bone) for bone in tips], key, context.scene, context.view_layer)
+        names = target_jobs.target_to_tip(
+            [rig_limb.selected_limb(bone) for bone in tips], key, context.scene, context.view_layer
+        )
         count = len(names)
         if key:
             self.tell({"INFO"}, f"{count} targets moved to their tips and keyed")
@@ -90,14 +93,14 @@ class POSE_OT_ik_triangulation_pull(JobOperator):
 
     poll_problem = staticmethod(_cannot_pull)
 
-    def job(self, context: Context, seconds: float) -> Job[Report]:
+    def job(self, context: Context, seconds: float) -> "Job[reporting.Report]":
         given: dict[str, Any] = changed(self, {"frame": context.scene.frame_current})
         frame = given.get("frame", context.scene.frame_current)
         armature, tip = active_armature(context), self.tip or active_bone(context).name
         where = context.scene, context.view_layer
-        return pull.steps(armature, tip, frame, tuple(self.offset), self.falloff, self.profile, *where)
+        return edits.pull.steps(armature, tip, frame, tuple(self.offset), self.falloff, self.profile, *where)
 
-    def report_result(self, context: Context, result: Report) -> set[str]:
+    def report_result(self, context: Context, result: "reporting.Report") -> set[str]:
         return report_outcome(self, context, [result])
 
     def draw(self, context: Context) -> None:
@@ -125,7 +128,7 @@ class POSE_OT_ik_triangulation_mirror(IKOperator):
     def act(self, context: Context) -> set[str]:
         tips = [bone.name for bone in chosen_tips(context)]
         where = context.scene, context.view_layer
-        done = mirror_motion(active_armature(context), tips, self.frame_offset, *where)
+        done = mirror.mirror_motion(active_armature(context), tips, self.frame_offset, *where)
         self.tell({"INFO"}, f"{len(done.bones)} bones and {len(done.targets)} targets mirrored")
         return {"FINISHED"}
 

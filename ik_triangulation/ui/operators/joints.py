@@ -7,9 +7,9 @@ import bpy
 from bpy.props import FloatProperty
 from bpy.types import Context
 
+from ...items import OFF_AXIS, SHARE
 from ...jobs import joint_tools as joints
-from ...motion.learning import OFF_AXIS, SHARE
-from ...rig.limb import selected_bones
+from ...rig import limb as rig_limb
 from ..context import cannot_edit, own_armature, picked_bone
 from .base import IKOperator
 
@@ -60,12 +60,13 @@ class POSE_OT_ik_triangulation_joint_copy(JointOperator):
         bone = picked_bone(context)
         if bone is None:
             return "Make the bone to copy from the active bone"
-        others = set(selected_bones(own_armature(context))) - {bone.name}
+        others = set(rig_limb.selected_bones(own_armature(context))) - {bone.name}
         return None if others else "Select the bones to copy to, then the bone to copy from"
 
     def change(self, context: Context) -> list[str]:
         armature, source = own_armature(context), picked_bone(context).name
-        return [f"Joint of {source} to: {_names(joints.copy_to_others(armature, source, selected_bones(armature)))}"]
+        others = joints.copy_to_others(armature, source, rig_limb.selected_bones(armature))
+        return [f"Joint of {source} to: {_names(others)}"]
 
 
 class POSE_OT_ik_triangulation_joint_mirror(JointOperator):
@@ -120,7 +121,7 @@ class POSE_OT_ik_triangulation_joint_learn(JointOperator):
 def chosen_bones(context: Context) -> list[str]:
     """Return the names of the selected bones of the active armature, or of the active bone if none is selected."""
     bone = picked_bone(context)
-    return selected_bones(own_armature(context)) or ([bone.name] if bone else [])
+    return rig_limb.selected_bones(own_armature(context)) or ([bone.name] if bone else [])
 
 
 def _names(bones: list[str]) -> str:

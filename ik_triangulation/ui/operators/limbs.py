@@ -10,31 +10,12 @@ from bpy.props import BoolProperty, StringProperty
 from bpy.types import Context, Event, Object, PropertyGroup
 
 from ...errors import ChainError, SettingError
-from ...jobs import live
-from ...jobs.removal import remove_everything, remove_limb
-from ...jobs.setup import (
-    MOST_TIPS,
-    NewBody,
-    add_limbs,
-    give_new_target,
-    is_whole_rig,
-    lowest_of,
-    set_up_body,
-)
-from ...presets import (
-    SUBDIR,
-    SUFFIX,
-    apply_preset,
-    built_in,
-    find_preset,
-    names,
-    preset_of,
-    read_preset,
-    shown_as,
-    write_preset,
-)
-from ...rig.anatomy.names import part_by_name
-from ...rig.limb import select_only, selected_bones
+from ...jobs import live, removal, setup
+from ...presets import SUBDIR, SUFFIX, built_in, find_preset, names, shown_as
+from ...presets import file as preset_file
+from ...presets import limb as preset_limb
+from ...rig import limb as rig_limb
+from ...rig.anatomy import names as bone_names
 from ..context import active_armature, active_bone, active_chain, cannot_edit, is_limb, own_armature
 from ..last_result import forget_result
 from .base import IKOperator
@@ -58,12 +39,12 @@ class POSE_OT_ik_triangulation_body_add(IKOperator):
 
     def act(self, context: Context) -> set[str]:
         armature = own_armature(context)
-        chosen = selected_bones(armature) if context.mode == "POSE" else []
-        ends = lowest_of(armature, chosen)
-        made = set_up_body(armature, ends if _FEWEST <= len(ends) <= _MOST else ())
+        chosen = rig_limb.selected_bones(armature) if context.mode == "POSE" else []
+        ends = setup.lowest_of(armature, chosen)
+        made = setup.set_up_body(armature, ends if _FEWEST <= len(ends) <= _MOST else ())
         return self.conclude(lambda: self._tell_about(armature, made))
 
-    def _tell_about(self, armature: Object, made: NewBody) -> None:
+    def _tell_about(self, armature: Object, made: "setup.NewBody") -> None:
         """Select a tip of the body and tell of all."""
         text, doubts = show_body(armature, made)
         self.tell({"INFO"}, f"Body: {text}")
@@ -71,11 +52,11 @@ class POSE_OT_ik_triangulation_body_add(IKOperator):
             self.tell({"WARNING"}, f"Check the limbs: {doubts}")
 
 
-def show_body(armature: Object, made: NewBody) -> tuple[str, str]:
+def show_body(armature: Object, made: "setup.NewBody") -> tuple[str, str]:
     """Select a tip of a body that was set up; return what was made, and what is doubtful."""
     for tip in (*made.reach, *made.held, *made.looking):
         live.stop(armature, tip)
-    select_only(armature, [(made.reach or made.looking or made.held)[0]])
+    rig_limb.select_only(armature, [(made.reach or made.looking or made.held)[0]])
     reach, held, head = (", ".join(f"'{tip}'" for tip in tips) for tips in (made.reach, made.held, made.looking))
     reaches, looks = f"{reach} reach, " if reach else "", f"{head} looks, " if head else ""
     return f"{reaches}{held} held, {looks}hips '{made.hips}' move, balance is on", "; ".join(made.doubts)
@@ -98,14 +79,14 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
     def act(self, context: Context) -> set[str]:
         armature = own_armature(context)
         chosen, target = chosen_bones(context), other_object(context)
-        if context.mode == "POSE" and is_whole_rig(armature, chosen) and self._add_body(armature, chosen, target):
+        if context.mode == "POSE" and setup.is_whole_rig(armature, chosen) and self._add_body(armature, chosen, target):
             return {"FINISHED"}
-        tips = add_limbs(armature, chosen, target)
+        tips = setup.add_limbs(armature, chosen, target)
         return self.conclude(lambda: self._tell_about(armature, chosen, tips))
 
     def _tell_about(self, armature: Object, chosen: Sequence[str], tips: Sequence[str]) -> None:
         """Select the tips of the limbs that were made of the chosen bones, and tell of them."""
-        select_only(armature, tips)
+        rig_limb.select_only(armature, tips)
         taken = [f"'{tip}'" for tip in tips if tip not in chosen]
         others = ", ".join(f"'{name}'" for name in chosen if name not in tips)
         instead = f". {', '.join(taken)} used instead of {others}, which belongs to the limb" if taken else ""
@@ -127,9 +108,9 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
                 "such as a hand, and select the object again."
             )
         try:
-            made = set_up_body(armature)
+            made = setup.set_up_body(armature)
         except ChainError as error:
-            if len(lowest_of(armature, chosen)) <= MOST_TIPS:
+            if len(setup.lowest_of(armature, chosen)) <= setup.MOST_TIPS:
                 return False
             raise ChainError(
                 f"{count} bones are selected, and they are no body that is recognized. Click the bone at the end of a "
@@ -138,7 +119,7 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
         self.conclude(lambda: self._tell_about_body(armature, count, made))
         return True
 
-    def _tell_about_body(self, armature: Object, count: int, made: NewBody) -> None:
+    def _tell_about_body(self, armature: Object, count: int, made: "setup.NewBody") -> None:
         """Select a tip of the body that was made instead of limbs of so many bones, and tell of all."""
         text, doubts = show_body(armature, made)
         self.tell({"INFO"}, f"{count} bones are selected, so their body was set up: {text}")
@@ -161,7 +142,7 @@ class POSE_OT_ik_triangulation_limb_remove(IKOperator):
         armature, tip = active_armature(context), active_bone(context).name
         live.stop(armature, tip)
         _make_active(context, armature)
-        remove_limb(armature, tip)
+        removal.remove_limb(armature, tip)
         forget_result(armature, tip)
         return {"FINISHED"}
 
@@ -185,7 +166,7 @@ class POSE_OT_ik_triangulation_remove_everything(IKOperator):
         armature = active_armature(context)
         tips = [bone.name for bone in armature.pose.bones if is_limb(bone)]
         _make_active(context, armature)
-        removed = remove_everything(armature, context.view_layer, context.scene)
+        removed = removal.remove_everything(armature, context.view_layer, context.scene)
         for tip in tips:
             forget_result(armature, tip)
         text = f"Removed {removed.limbs} limbs, {removed.keys} keys, {removed.objects} objects"
@@ -205,7 +186,7 @@ class POSE_OT_ik_triangulation_target_add(IKOperator):
     bl_description = "Create an empty at the tip of the limb as its target"
 
     def act(self, context: Context) -> set[str]:
-        give_new_target(active_armature(context), active_bone(context).name)
+        setup.give_new_target(active_armature(context), active_bone(context).name)
         return {"FINISHED"}
 
 
@@ -228,7 +209,7 @@ def limb_label(limb: PropertyGroup, tip: str) -> str:
         return _MIDDLE[limb.body_part]
     if limb.body_part not in _ENDS:
         return tip
-    by_name, end = part_by_name(tip), _ENDS[limb.body_part]
+    by_name, end = bone_names.part_by_name(tip), _ENDS[limb.body_part]
     if by_name is not None and by_name.part == end:
         return f"{end.title()} {by_name.side}".rstrip()
     return f"{end.title()} ({tip})"
@@ -257,8 +238,8 @@ class POSE_OT_ik_triangulation_preset_load(IKOperator):
     filepath: StringProperty(name="File", description="Preset file", subtype="FILE_PATH")
 
     def act(self, context: Context) -> set[str]:
-        preset = read_preset(self.filepath)
-        applied = apply_preset(active_armature(context), active_chain(context), preset)
+        preset = preset_file.read_preset(self.filepath)
+        applied = preset_limb.apply_preset(active_armature(context), active_chain(context), preset)
         joints = ", ".join(f"{bone}: {joint}" for bone, joint in applied.joints.items())
         # One report: Blender shows only the last one.
         self.tell({"INFO"}, ". ".join((f"{shown_as(preset.name)}: {joints}", *applied.notes)))
@@ -285,13 +266,13 @@ class POSE_OT_ik_triangulation_preset_add(IKOperator):
         name = AddPresetBase.as_filename(self.name)
         if not name:
             raise SettingError("The preset has no name. Enter one.")
-        preset = preset_of(active_armature(context), active_chain(context), name)
+        preset = preset_limb.preset_of(active_armature(context), active_chain(context), name)
         if name in names():
             raise SettingError(f"Preset '{name}' exists already. Remove it first, or choose another name.")
         folder = bpy.utils.user_resource("SCRIPTS", path=f"presets/{SUBDIR}", create=True)
         if not folder:
             raise SettingError("Blender's folder for presets cannot be created. Check its permissions.")
-        write_preset(preset, Path(folder) / f"{name}{SUFFIX}")
+        preset_file.write_preset(preset, Path(folder) / f"{name}{SUFFIX}")
         return {"FINISHED"}
 
     def _remove(self) -> set[str]:

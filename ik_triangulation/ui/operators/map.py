@@ -2,28 +2,30 @@
 """Show Reach, Map and Compare Solvers: what a limb reaches, and the cost of reaching each point around it."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import EnumProperty
 from bpy.types import Context, Operator
 
 from ...cooperative import Job
-from ...jobs.bake import frames_from
-from ...jobs.compare import compare
-from ...jobs.pose import solve_pose
-from ...jobs.problem import check_alone
-from ...maps.in_scene import Mapped, map_in_scene, volume_in_scene
+from ...items import WHOLE_SOLVERS
+from ...jobs import bake as bakes
+from ...jobs import compare
+from ...jobs import pose as poses
+from ...jobs import problem as problems
+from ...maps import in_scene
 from ...maps.properties import IN_PLANE, IN_SPACE, PlaneMapSettings, SpaceMapSettings
-from ...rig.limb import saved_range
+from ...rig import limb as rig_limb
 from ...rig.map_objects import PICTURE, VOLUME, remove_map
 from ...settings import given
-from ...solvers import SOLVERS
-from ...solvers.compare import SolverResult
 from ..comparison import clear_comparison, show_comparison, solver_label
 from ..context import active_armature, active_bone, active_chain, active_limb, cannot_solve_alone, map_of
-from ..overlay import clear_ghosts
+from ..overlay.ghost import clear_ghosts
 from .base import IKOperator, JobOperator, report_outcome
+
+if TYPE_CHECKING:
+    from ...solvers.compare import SolverResult
 
 _KINDS = {"ALL": (VOLUME, PICTURE), "REACH": (VOLUME,), "MAP": (PICTURE,)}  # of maps, by what is to be removed
 _RESOLUTION = 20  # of Show Reach: points across the reach; about a second for an arm
@@ -50,12 +52,12 @@ class POSE_OT_ik_triangulation_map(JobOperator):
     doing = "Mapping"
     parts = "rows"
 
-    def job(self, context: Context, seconds: float) -> Job[Mapped]:
+    def job(self, context: Context, seconds: float) -> "Job[in_scene.Mapped]":
         where = {"scene": context.scene, "view_layer": context.view_layer}
         given = _settings(self, context, IN_PLANE)
-        return map_in_scene.steps(active_armature(context), active_chain(context), **given, **where)
+        return in_scene.map_in_scene.steps(active_armature(context), active_chain(context), **given, **where)
 
-    def report_result(self, context: Context, result: Mapped) -> set[str]:
+    def report_result(self, context: Context, result: "in_scene.Mapped") -> set[str]:
         image = result.shown.data
         self.tell({"INFO"}, f"Image '{image.name}': {result.made.coverage:.1f} % of the disc is reached")
         return {"FINISHED"}
@@ -67,7 +69,7 @@ class _VolumeOperator(JobOperator):
     doing = "Mapping"
     parts = "points"
 
-    def report_result(self, context: Context, result: Mapped) -> set[str]:
+    def report_result(self, context: Context, result: "in_scene.Mapped") -> set[str]:
         made = result.made
         points = f"{len(made.places)} of {made.targets} points"
         self.tell({"INFO"}, f"'{result.shown.name}': {points} are reached ({made.coverage:.1f} %)")
@@ -79,10 +81,10 @@ class POSE_OT_ik_triangulation_show_reach(_VolumeOperator):
     bl_label = "Show Reach"
     bl_description = "Show the space that the limb reaches within its joint limits, as a translucent shell"
 
-    def job(self, context: Context, seconds: float) -> Job[Mapped]:
+    def job(self, context: Context, seconds: float) -> "Job[in_scene.Mapped]":
         how = {"seed": active_bone(context).ik_triangulation.seed, "resolution": _RESOLUTION, "metric": "reached"}
         where = {"scene": context.scene, "view_layer": context.view_layer}
-        return volume_in_scene.steps(active_armature(context), active_chain(context), **how, **where)
+        return in_scene.volume_in_scene.steps(active_armature(context), active_chain(context), **how, **where)
 
 
 class POSE_OT_ik_triangulation_map_volume(_VolumeOperator):
@@ -94,12 +96,12 @@ class POSE_OT_ik_triangulation_map_volume(_VolumeOperator):
 
     __annotations__ = given(SpaceMapSettings)
 
-    def job(self, context: Context, seconds: float) -> Job[Mapped]:
+    def job(self, context: Context, seconds: float) -> "Job[in_scene.Mapped]":
         stored = active_bone(context).ik_triangulation
         limb = {name: getattr(stored, name) for name in ("solver", "iterations", "seed")}
         where = {"scene": context.scene, "view_layer": context.view_layer}
         given = _settings(self, context, IN_SPACE)
-        return volume_in_scene.steps(active_armature(context), active_chain(context), **limb, **given, **where)
+        return in_scene.volume_in_scene.steps(active_armature(context), active_chain(context), **limb, **given, **where)
 
 
 class POSE_OT_ik_triangulation_map_remove(IKOperator):
@@ -152,18 +154,18 @@ class POSE_OT_ik_triangulation_duel(JobOperator):
 
     poll_problem = staticmethod(cannot_solve_alone)
 
-    def job(self, context: Context, seconds: float) -> Job[Sequence[SolverResult]]:
+    def job(self, context: Context, seconds: float) -> "Job[Sequence[SolverResult]]":
         settings, scene, frames = context.window_manager.ik_triangulation_duel, context.scene, None
         if settings.use_range:
             stored = active_bone(context).ik_triangulation
-            frames = frames_from(*saved_range(stored, scene, scene.use_preview_range))
+            frames = bakes.frames_from(*rig_limb.saved_range(stored, scene, scene.use_preview_range))
         where = {"scene": scene, "view_layer": context.view_layer}
-        return compare.steps(active_limb(context), frames, by=settings.by, seconds=seconds, **where)
+        return compare.compare.steps(active_limb(context), frames, by=settings.by, seconds=seconds, **where)
 
-    def report_result(self, context: Context, result: Sequence[SolverResult]) -> set[str]:
+    def report_result(self, context: Context, result: "Sequence[SolverResult]") -> set[str]:
         show_comparison(result, active_armature(context), active_bone(context).name, context)
         best = context.window_manager.ik_triangulation_duel.rows[0]
-        if best.reached and not any(row.turns for row in result if not SOLVERS[row.solver].whole):
+        if best.reached and not any(row.turns for row in result if row.solver not in WHOLE_SOLVERS):
             self.tell({"WARNING"}, "The limb is already at its target. Move the target or the limb, or compare a range")
             return {"FINISHED"}
         self.tell({"INFO"}, f"Best: {solver_label(best)}, reached {best.reached} of {best.tasks}")
@@ -185,11 +187,11 @@ class POSE_OT_ik_triangulation_duel_apply(IKOperator):
 
     def act(self, context: Context) -> set[str]:
         rows, stored = context.window_manager.ik_triangulation_duel, active_bone(context).ik_triangulation
-        check_alone(active_armature(context), active_bone(context).name, "Use Solver")
+        problems.check_alone(active_armature(context), active_bone(context).name, "Use Solver")
         before, stored.solver = stored.solver, rows.rows[rows.chosen].name
         key = context.scene.tool_settings.use_keyframe_insert_auto
         try:
-            report = solve_pose(active_limb(context), context.scene, context.view_layer, key=key)
+            report = poses.solve_pose(active_limb(context), context.scene, context.view_layer, key=key)
         except BaseException:
             stored.solver = before
             raise

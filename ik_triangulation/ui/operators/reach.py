@@ -9,12 +9,12 @@ import bpy
 from bpy.types import Context, PoseBone
 
 from ...cooperative import Job
-from ...jobs.keys import body_settings
-from ...jobs.reach import Stop, body_stop, own_stop, reach_through, reach_with_body, saved_stops
-from ...jobs.report import Report
+from ...jobs import keys
+from ...jobs import reach as reaches
+from ...jobs import report as reporting
 from ...motion.timing import TIMINGS
-from ...rig.body import RigBody
-from ...rig.limb import saved_reach
+from ...rig import body as rig_body
+from ...rig import limb as rig_limb
 from ...settings import ReachSettings, settings_of
 from ..context import active_body, active_bone, active_limb, cannot_pose, cannot_solve
 from .adjust import (
@@ -58,7 +58,7 @@ class POSE_OT_ik_triangulation_reach(PresetChoice, ComfortAdjustments, KeyAdjust
         bone = active_bone(context)
         return cannot_pose(context) if bone and bone.ik_triangulation.reach_stops else cannot_solve(context)
 
-    def job(self, context: Context, seconds: float) -> Job[Report]:
+    def job(self, context: Context, seconds: float) -> "Job[reporting.Report]":
         body, bone = active_body(context), active_bone(context)
         if body is not None and bone is not None:
             return (yield from self._body_job(context, body, bone))
@@ -68,27 +68,29 @@ class POSE_OT_ik_triangulation_reach(PresetChoice, ComfortAdjustments, KeyAdjust
             (limb,) = adjusted(self, [active_limb(context, stops[0].target if stops else None)], *COMFORT, *REDUCTION)
             last, hold = asked.pop("frame_end"), asked.pop("hold")
             where = {"scene": context.scene, "view_layer": context.view_layer, "seconds": seconds}
-            report = yield from reach_through.steps(limb, stops or [own_stop(limb, last, hold)], **asked, **where)
+            report = yield from reaches.reach_through.steps(
+                limb, stops or [reaches.own_stop(limb, last, hold)], **asked, **where
+            )
             undo.pop_all()
         return report
 
-    def _asked(self, bone: PoseBone) -> tuple[list[Stop], dict[str, Any]]:
+    def _asked(self, bone: PoseBone) -> "tuple[list[reaches.Stop], dict[str, Any]]":
         """Return the stops saved on a tip bone, unless others are asked for, and the settings of the reach."""
-        stops, own = saved_stops(bone.ik_triangulation), saved_reach(bone.ik_triangulation)
+        stops, own = reaches.saved_stops(bone.ik_triangulation), rig_limb.saved_reach(bone.ik_triangulation)
         different = changed(self, own)
         return [] if different.keys() & _OF_A_STOP else stops, {**own, **different}
 
-    def _body_job(self, context: Context, body: RigBody, bone: PoseBone) -> Job[Report]:
+    def _body_job(self, context: Context, body: "rig_body.RigBody", bone: PoseBone) -> "Job[reporting.Report]":
         """Reach with a body by the settings that are saved on this bone, or changed in the operator."""
         stops, asked = self._asked(bone)
-        settings = body_settings(body, bone.name)
+        settings = keys.body_settings(body, bone.name)
         given = changed(self, {name: getattr(settings, name) for name in REDUCTION})
         if "reduce_tolerance" in given:
             given["within"] = dict.fromkeys(body.tips, given["reduce_tolerance"])
         return (
-            yield from reach_with_body.steps(
+            yield from reaches.reach_with_body.steps(
                 body,
-                stops or [body_stop(body, bone.name, asked["frame_end"], asked["hold"])],
+                stops or [reaches.body_stop(body, bone.name, asked["frame_end"], asked["hold"])],
                 **{name: value for name, value in asked.items() if name not in {*_OF_A_STOP, "prop_by"}},
                 tip="" if bone.name in body.held else bone.name,
                 settings=replace(settings, **given),
@@ -118,7 +120,7 @@ class POSE_OT_ik_triangulation_reach(PresetChoice, ComfortAdjustments, KeyAdjust
         column.separator()
         draw_reduction(column, self)
 
-    def report_result(self, context: Context, result: Report) -> set[str]:
+    def report_result(self, context: Context, result: "reporting.Report") -> set[str]:
         return report_outcome(self, context, [result])
 
 

@@ -8,9 +8,8 @@ from bpy.props import StringProperty
 from bpy.types import Context
 
 from ...errors import ChainError
-from ...jobs import live
-from ...jobs.following import with_followers
-from ...jobs.pose import solve_body_pose, solve_pose
+from ...jobs import live, tips
+from ...jobs import pose as poses
 from ..context import active_armature, active_body, active_bone, active_limb, cannot_pose, cannot_solve
 from .adjust import COMFORT, ComfortAdjustments, PresetChoice, adjusted, draw_comfort, draw_preset, load_preset
 from .base import IKOperator, report_outcome
@@ -28,12 +27,12 @@ class POSE_OT_ik_triangulation_solve(PresetChoice, ComfortAdjustments, IKOperato
         body = active_body(context)
         if body is not None:
             where = context.scene, context.view_layer
-            posed = solve_body_pose(body, *where, key=key)
-            return self.conclude(lambda: report_outcome(self, context, [with_followers(posed, body, *where)]))
+            posed = poses.solve_body_pose(body, *where, key=key)
+            return self.conclude(lambda: report_outcome(self, context, [tips.with_followers(posed, body, *where)]))
         with ExitStack() as undo:
             load_preset(self, context, undo)
             (limb,) = adjusted(self, [active_limb(context)], *COMFORT)
-            report = solve_pose(limb, context.scene, context.view_layer, key=key)
+            report = poses.solve_pose(limb, context.scene, context.view_layer, key=key)
             undo.pop_all()
         return self.conclude(lambda: report_outcome(self, context, [report]))
 

@@ -7,10 +7,10 @@ from bpy.types import Context, Object, PoseBone
 
 from ...cooperative import Job
 from ...errors import ChainError, TargetError
-from ...jobs.targets import KeyedTarget, target_from_animation
-from ...rig.checks import check_limb
-from ...rig.frames.samples import offset_of
-from ...rig.limb import Limb, bone_of, enabled_limbs, saved_range, selected_bones
+from ...jobs import targets as target_jobs
+from ...rig import checks
+from ...rig import limb as rig_limb
+from ...rig.frames import samples
 from ...settings import FrameSettings, settings_of
 from ..context import (
     active_armature,
@@ -41,7 +41,7 @@ class POSE_OT_ik_triangulation_target_select(IKOperator):
 
     def act(self, context: Context) -> set[str]:
         limb = active_bone(context).ik_triangulation
-        target, name = limb.target, bone_of(limb.target, limb.subtarget)
+        target, name = limb.target, rig_limb.bone_of(limb.target, limb.subtarget)
         _check_visible(context, target)
         bone = target.pose.bones.get(name) if name else None
         if name and bone is None:
@@ -117,8 +117,8 @@ class POSE_OT_ik_triangulation_offset_set(IKOperator):
 
     def act(self, context: Context) -> set[str]:
         limb, depsgraph = active_limb(context), context.evaluated_depsgraph_get()
-        check_limb(limb, context.scene, context.view_layer)
-        location, rotation = offset_of(limb, depsgraph)
+        checks.check_limb(limb, context.scene, context.view_layer)
+        location, rotation = samples.offset_of(limb, depsgraph)
         stored = active_bone(context).ik_triangulation
         stored.offset_location, stored.offset_rotation, stored.use_offset = location, rotation, True
         return {"FINISHED"}
@@ -151,16 +151,16 @@ class POSE_OT_ik_triangulation_target_from_animation(JobOperator):
 
     poll_problem = staticmethod(cannot_solve)
 
-    def job(self, context: Context, seconds: float) -> Job[list[KeyedTarget]]:
+    def job(self, context: Context, seconds: float) -> "Job[list[target_jobs.KeyedTarget]]":
         scene = context.scene
-        saved = saved_range(active_bone(context).ik_triangulation, scene, scene.use_preview_range)[:2]
+        saved = rig_limb.saved_range(active_bone(context).ik_triangulation, scene, scene.use_preview_range)[:2]
         given = changed(self, dict(zip(_RANGE, saved, strict=True)))
         first, last = (given.get(name, own) for name, own in zip(_RANGE, saved, strict=True))
-        return target_from_animation.steps(
+        return target_jobs.target_from_animation.steps(
             self._limbs(context), first, last, only_keys=self.only_keys, scene=scene, view_layer=context.view_layer
         )
 
-    def report_result(self, context: Context, result: list[KeyedTarget]) -> set[str]:
+    def report_result(self, context: Context, result: "list[target_jobs.KeyedTarget]") -> set[str]:
         names = ", ".join(f"'{keyed.target}'" for keyed in result)
         count = result[0].frames if len({keyed.frames for keyed in result}) == 1 else sum(each[2] for each in result)
         if self.only_keys:
@@ -177,10 +177,10 @@ class POSE_OT_ik_triangulation_target_from_animation(JobOperator):
         column.prop(self, "only_keys")
         column.prop(self, "all_limbs")
 
-    def _limbs(self, context: Context) -> list[Limb]:
+    def _limbs(self, context: Context) -> "list[rig_limb.Limb]":
         armature = active_armature(context)
         if self.all_limbs:
-            return list(enabled_limbs(armature, selected_bones(armature)))
+            return list(rig_limb.enabled_limbs(armature, rig_limb.selected_bones(armature)))
         body = active_body(context)
         return list(body.limbs) if body is not None else [active_limb(context)]
 

@@ -11,10 +11,9 @@ from bpy.types import Context, Event, Region
 from mathutils import Matrix, Quaternion, Vector
 
 from ...errors import IKError, TargetError
-from ...jobs.targets import TargetDrag
-from ...kinematics.rotation import orientation
+from ...jobs import targets as target_jobs
 from ..context import active_armature, active_bone, cannot_solve_alone
-from ..gizmos.frame import Guides, View, drag_axes, move_along, move_in_plane, move_in_view, turned_by
+from ..gizmos import frame as dragging
 from .base import IKOperator
 
 _PRECISION = 0.1  # of the mouse's motion while Shift is held
@@ -67,10 +66,10 @@ class TargetOperator(IKOperator):
             self._drag = self._begin(context)
         except IKError as error:
             return self.report_error(error)
-        self._region, self._view = region, View.of(region, view)
-        self._axes, self._is_own = drag_axes(context, self._drag.frame), False
+        self._region, self._view = region, dragging.View.of(region, view)
+        self._axes, self._is_own = dragging.drag_axes(context, self._drag.frame), False
         self._start = self._mouse = self._seen = self._at(event)
-        self._angle, self._is_dragged, self._guides = 0.0, False, Guides()
+        self._angle, self._is_dragged, self._guides = 0.0, False, dragging.Guides()
         context.window_manager.modal_handler_add(self)
         self._show(context)
         return {"RUNNING_MODAL"}
@@ -101,7 +100,7 @@ class TargetOperator(IKOperator):
         """Move or turn the target as the properties say."""
         raise NotImplementedError
 
-    def drag_to(self, view: View, by_steps: float) -> None:
+    def drag_to(self, view: dragging.View, by_steps: float) -> None:
         """Set the properties from the motion of the mouse, in whole steps if these are not 0."""
         raise NotImplementedError
 
@@ -113,8 +112,10 @@ class TargetOperator(IKOperator):
         """Return the text for the header."""
         raise NotImplementedError
 
-    def _begin(self, context: Context) -> TargetDrag:
-        return TargetDrag(active_armature(context), active_bone(context).name, context.scene, context.view_layer)
+    def _begin(self, context: Context) -> target_jobs.TargetDrag:
+        return target_jobs.TargetDrag(
+            active_armature(context), active_bone(context).name, context.scene, context.view_layer
+        )
 
     def _finish(self) -> set[str]:
         problem = self._drag.finish()
@@ -137,7 +138,7 @@ class TargetOperator(IKOperator):
         seen = self._at(event)
         share = _PRECISION if event.shift else 1.0
         before, self._mouse = self._mouse, self._mouse + share * (seen - self._seen)
-        self._angle += share * turned_by(self._view, self._drag.frame.translation, self._seen, seen)
+        self._angle += share * dragging.turned_by(self._view, self._drag.frame.translation, self._seen, seen)
         self._seen = seen
         self._is_dragged |= before != self._mouse
         if self._is_dragged:
@@ -156,7 +157,7 @@ class TargetOperator(IKOperator):
 
     def directions(self) -> Matrix:
         """Return the axes that the drag keeps to as columns, 3x3, world space."""
-        return orientation(self._drag.frame.to_3x3()).to_matrix() if self._is_own else self._axes.to_3x3()
+        return dragging.own_axes(self._drag.frame) if self._is_own else self._axes.to_3x3()
 
     def _show(self, context: Context) -> None:
         names = " and ".join(name for name, used in zip("XYZ", self.constraint_axis, strict=True) if used)
@@ -188,16 +189,16 @@ class POSE_OT_ik_triangulation_target_move(TargetOperator):
     def apply(self) -> None:
         self._drag.move(Vector(self.value))
 
-    def drag_to(self, view: View, by_steps: float) -> None:
+    def drag_to(self, view: dragging.View, by_steps: float) -> None:
         pivot, axes = self._drag.frame.translation, self.directions()
         used = [axes.col[i] for i, each in enumerate(self.constraint_axis) if each]
         ways = self._start, self._mouse
         if len(used) == 1:
-            move = move_along(view, pivot, used[0], *ways)
+            move = dragging.move_along(view, pivot, used[0], *ways)
         elif len(used) == 2:
-            move = move_in_plane(view, pivot, used[0].cross(used[1]), *ways)
+            move = dragging.move_in_plane(view, pivot, used[0].cross(used[1]), *ways)
         else:
-            move = move_in_view(view, pivot, *ways)
+            move = dragging.move_in_view(view, pivot, *ways)
         if by_steps:
             local = axes.inverted() @ move
             move = axes @ Vector([by_steps * round(each / by_steps) for each in local])
@@ -232,7 +233,7 @@ class POSE_OT_ik_triangulation_target_rotate(TargetOperator):
     def apply(self) -> None:
         self._drag.turn(Quaternion(Vector(self.axis).normalized(), self.value))
 
-    def drag_to(self, view: View, by_steps: float) -> None:
+    def drag_to(self, view: dragging.View, by_steps: float) -> None:
         kept = tuple(self.constraint_axis)
         # A plane of two axes is that of the rotation.
         number = kept.index(sum(kept) == 1) if 0 < sum(kept) < 3 else None

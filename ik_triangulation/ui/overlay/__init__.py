@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Overlay of the viewport: reach, joint limits and target of the active limb, and ghosts of poses; changes no data."""
 
-from .ghost import clear_ghosts, show_ghost
+from ...registration import lazy_modules
 
-__all__ = ["clear_ghosts", "show_ghost"]
+__getattr__ = lazy_modules(__name__)

@@ -12,8 +12,8 @@ import numpy as np
 from bpy.types import Context, Object, Scene
 from mathutils import Matrix, Quaternion, Vector
 
-from ...goals.from_goals import HELD
 from ...goals.support import Support
+from ...items import HELD
 from ...jobs.problem import body_of
 from ...kinematics import Body
 from ...kinematics.arrays import Array, Numbers

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import bpy
 import gpu
 import numpy as np
-from bpy.types import Context, SpaceView3D
+from bpy.types import Context
 from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix, Vector
 
@@ -322,15 +322,3 @@ def _paint(kind: str, name: str, those: Coloured, triangles: Array | None = None
         shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
         shader.uniform_float("lineWidth", width)
     batch.draw(shader)
-
-
-_handles: list[object] = []
-
-
-def register() -> None:
-    _handles.append(SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_VIEW"))
-
-
-def unregister() -> None:
-    SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
-    forget_limbs()

@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Context, Object
 
-from .sketch import Array, octahedra
+from . import sketch
 from .updates import redraw
+
+if TYPE_CHECKING:
+    from ...kinematics.arrays import Array
 
 
 class Ghost(NamedTuple):
@@ -38,7 +41,7 @@ def show_ghost(
     `name` is replaced; different names show several solutions side by side. `colour` is red, green, blue, each 0..1;
     None for the theme's colour of posed bones.
     """
-    _ghosts[armature.session_uid, name] = Ghost(armature.name, *octahedra(points), colour and tuple(colour)[:3])
+    _ghosts[armature.session_uid, name] = Ghost(armature.name, *sketch.octahedra(points), colour and tuple(colour)[:3])
     redraw()
 
 

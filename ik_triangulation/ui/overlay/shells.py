@@ -163,11 +163,3 @@ def _key_of(pose: Pose) -> tuple:
     first, *others = pose.chain.joints
     links = ((joint.offset, joint.rest, joint.freedom) for joint in others)
     return (first.rest, first.freedom, *links, pose.chain.tip)
-
-
-def register() -> None:
-    forget_shells()
-
-
-def unregister() -> None:
-    forget_shells()

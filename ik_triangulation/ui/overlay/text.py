@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import blf
 import bpy
 import gpu
-from bpy.types import Context, SpaceView3D
+from bpy.types import Context
 from gpu_extras.batch import batch_for_shader
 
 from ..gizmos.target import gizmo_box
@@ -167,14 +167,3 @@ def _draw_sign(sign: str, x: float, y: float, side: float, colour: tuple, outlin
         shader.uniform_float("lineWidth", width * scale)
         shader.uniform_float("color", painted)
         batch.draw(shader)
-
-
-_handles: list[object] = []
-
-
-def register() -> None:
-    _handles.append(SpaceView3D.draw_handler_add(draw_texts, (), "WINDOW", "POST_PIXEL"))
-
-
-def unregister() -> None:
-    SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")

@@ -6,9 +6,9 @@ from math import degrees
 import bpy
 from bpy.types import Context, Panel, PropertyGroup, Scene, UILayout, UIList
 
+from ...items import SOLVER_ROWS, WHOLE_SOLVERS
 from ...rig.map_objects import PICTURE, VOLUME, legend_of
 from ...rig.units import distance_text
-from ...solvers import SOLVERS
 from ..comparison import solver_label
 from ..context import active_bone, map_of
 from ..operators.map import (
@@ -35,12 +35,12 @@ class VIEW3D_PT_ik_triangulation_advanced(LimbPanel, Panel):
         column = self.column(context)
         limb = active_bone(context).ik_triangulation
         choice(column, limb, "solver", context)
-        paragraph(column, SOLVERS[limb.solver].description, context)
+        paragraph(column, SOLVER_ROWS[limb.solver].description, context)
         for name in ("tolerance", "angle_tolerance", "iterations"):
             column.prop(limb, name)
-        if SOLVERS[limb.solver].whole is None:
+        if limb.solver not in WHOLE_SOLVERS:
             column.prop(limb, "finish")
-        if limb.finish or SOLVERS[limb.solver].whole is not None:
+        if limb.finish or limb.solver in WHOLE_SOLVERS:
             column.prop(limb, "seed")
 
 
@@ -117,7 +117,7 @@ class VIEW3D_PT_ik_triangulation_duel(AdvancedPanel, Panel):
         if not settings.rows or (settings.armature, settings.tip) != (bone.id_data.name, bone.name):
             return
         name = VIEW3D_UL_ik_triangulation_duel.__name__
-        column.template_list(name, "", settings, "rows", settings, "chosen", rows=5, maxrows=len(SOLVERS))
+        column.template_list(name, "", settings, "rows", settings, "chosen", rows=5, maxrows=len(SOLVER_ROWS))
         row = settings.rows[min(max(settings.chosen, 0), len(settings.rows) - 1)]
         if row.refusal:
             paragraph(column, row.refusal, context)

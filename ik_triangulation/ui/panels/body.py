@@ -44,6 +44,7 @@ class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
         balance.active = not body.contacts  # a recorded motion has its own
         balance.prop(body, "balance")
         column.prop(body, "floor")
+        column.prop(body, "heels")
 
 
 class VIEW3D_UL_ik_triangulation_contacts(UIList):

@@ -6,9 +6,9 @@ from typing import Any
 import bpy
 from bpy.types import Context, Panel, PropertyGroup, UILayout
 
-from ...rig.limb import means_surface
-from ...rig.targets.untouched import is_not_turned_yet
-from ...solvers import SOLVERS
+from ...items import WHOLE_SOLVERS
+from ...rig import limb as rig_limb
+from ...rig.targets import untouched
 from ..context import active_bone
 from ..operators.target import POSE_OT_ik_triangulation_offset_set, POSE_OT_ik_triangulation_target_from_animation
 from .layout import LimbPanel, choice, paragraph
@@ -28,7 +28,7 @@ class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
             _draw_ground(column, limb, context)
             return
         column.prop(limb, "shape")
-        if means_surface(limb.shape, limb.target, limb.subtarget):
+        if rig_limb.means_surface(limb.shape, limb.target, limb.subtarget):
             column.prop(limb, "surface_offset")
         offset = column.row(align=True, heading="Offset")
         offset.prop(limb, "use_offset", text="")
@@ -38,7 +38,7 @@ class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
         choice(column, limb, "orientation", context)
         if limb.orientation == "LOOK":
             choice(column, limb, "look_axis", context)
-        elif is_not_turned_yet(limb):
+        elif untouched.is_not_turned_yet(limb):
             paragraph(column, "Target not turned yet: the hand stays natural to its forearm", context, "INFO")
         weight = column.column()
         weight.active = limb.orientation != "NONE"
@@ -58,7 +58,7 @@ def _draw_ground(column: UILayout, limb: Any, context: Context) -> None:
     if limb.target is None:
         return
     column.prop(limb, "shape")
-    if means_surface(limb.shape, limb.target, limb.subtarget):
+    if rig_limb.means_surface(limb.shape, limb.target, limb.subtarget):
         column.prop(limb, "surface_offset")
         choice(column, limb, "orientation", context)
 
@@ -86,7 +86,7 @@ class VIEW3D_PT_ik_triangulation_posture(LimbPanel, Panel):
 
 def _draw_motion(column: UILayout, limb: PropertyGroup, context: Context) -> None:
     """Draw what relates the frames of a bake; Natural solves all of them together from the pose made by hand."""
-    natural = SOLVERS[limb.solver].whole is not None
+    natural = limb.solver in WHOLE_SOLVERS
     smooth = column.column()
     smooth.active = natural or limb.finish
     smooth.prop(limb, "smoothing", slider=True)

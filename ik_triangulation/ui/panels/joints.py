@@ -5,7 +5,7 @@ import bpy
 from bpy.types import Context, Panel, UILayout
 
 from ...errors import ChainError
-from ...rig.freedom import limit_notes, limit_rotation
+from ...rig import freedom
 from ..context import active_bone
 from ..operators.joints import (
     POSE_OT_ik_triangulation_joint_copy,
@@ -39,7 +39,7 @@ class VIEW3D_PT_ik_triangulation_joint(LimbPanel, Panel):
             for limit in bone.constraints if joint.source == "AUTO" else ():
                 if limit.type == "LIMIT_ROTATION":
                     _draw_limit(column, limit)
-            for note in limit_notes([bone] if bone else []):
+            for note in freedom.limit_notes([bone] if bone else []):
                 paragraph(column, note, context, "ERROR")
         elif joint.source == "CONSTRAINT":
             _draw_constraint(column, bone, context)
@@ -72,7 +72,7 @@ def _draw_blender_limits(column: UILayout, bone: bpy.types.PoseBone) -> None:
 def _draw_constraint(column: UILayout, bone: bpy.types.PoseBone, context: Context) -> None:
     """Draw the limits of the Limit Rotation constraint, or the reason why it cannot be used."""
     try:
-        limit = limit_rotation(bone)
+        limit = freedom.limit_rotation(bone)
     except ChainError as error:
         paragraph(column, str(error), context, "ERROR")
         return

@@ -4,8 +4,7 @@
 import bpy
 from bpy.types import Context, Panel, PoseBone, PropertyGroup, UILayout
 
-from ...goals.from_goals import HELD
-from ...jobs.keys import REDUCED
+from ...items import HELD, REDUCED
 from ..context import active_bone, control_names
 from ..operators.bake import POSE_OT_ik_triangulation_generated_delete
 from .layout import LimbPanel, choice, is_narrow, paragraph

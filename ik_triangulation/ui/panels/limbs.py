@@ -6,11 +6,10 @@ from bl_ui.utils import PresetPanel
 from bpy.types import Context, Object, Panel, PoseBone, UILayout
 
 from ...errors import IKError
-from ...jobs import live
-from ...jobs.setup import MOST_TIPS
+from ...jobs import live, setup
 from ...presets import SUBDIR, SUFFIX
-from ...rig.keyframes import is_baked
-from ...rig.limb import selected_bones
+from ...rig import keyframes
+from ...rig import limb as rig_limb
 from .. import manual
 from ..context import (
     active_armature,
@@ -45,7 +44,7 @@ from ..operators.solve import (
     POSE_OT_ik_triangulation_solve,
 )
 from ..operators.target import POSE_OT_ik_triangulation_limb_choose, POSE_OT_ik_triangulation_target_select
-from .layout import SidebarPanel, is_narrow, paragraph
+from .layout import SidebarPanel, choice, is_narrow, paragraph
 from .lists import VIEW3D_UL_ik_triangulation_limbs
 
 _UNITS = 16  # width of the popover, in buttons of one icon
@@ -178,7 +177,7 @@ def _draw_start(column: UILayout, armature: Object, bone: PoseBone | None, other
     """Draw what to do where no limb is active."""
     if bone is None or (context.mode != "POSE" and not others):
         paragraph(column, "Click a hand or foot in Pose Mode", context, "INFO")
-    elif not others and context.mode == "POSE" and (count := len(selected_bones(armature))) > MOST_TIPS:
+    elif not others and context.mode == "POSE" and (count := len(rig_limb.selected_bones(armature))) > setup.MOST_TIPS:
         paragraph(column, f"{count} bones are selected: set up the body, or click a hand or foot", context, "INFO")
     else:
         paragraph(column, f"'{bone.name}' is in no limb yet", context, "INFO")
@@ -218,6 +217,9 @@ def _draw_target(column: UILayout, bone: PoseBone, context: Context) -> None:
     )
     if limb.target.type == "ARMATURE":
         column.prop_search(limb, "subtarget", limb.target.data, "bones")
+        match = column.column()
+        match.active = bool(limb.subtarget)
+        choice(match, limb, "match", context)
 
 
 def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Context) -> None:
@@ -255,7 +257,7 @@ def _is_baked_already(context: Context) -> bool:
     """Tell whether the active limb has baked keys."""
     try:
         names = control_names(active_bone(context)) if active_bone(context).ik_triangulation.keys_on == "IK" else None
-        return is_baked(active_armature(context), names.bones if names else active_chain(context))
+        return keyframes.is_baked(active_armature(context), names.bones if names else active_chain(context))
     except IKError:
         return False
 

@@ -6,63 +6,17 @@ The lists in the sidebar: limbs of the armature, and joints of the active limb.
 Both show bones of the pose, so nothing is stored twice; the chosen entries are kept for the session.
 """
 
-from math import degrees, isinf
-
 import bpy
 from bpy.props import IntProperty, PointerProperty, StringProperty
 from bpy.types import Context, Object, PoseBone, PropertyGroup, UI_UL_list, UILayout, UIList, WindowManager
 
 from ...errors import IKError
-from ...jobs import live
-from ...jobs.joint_tools import joint_now
-from ...kinematics import Cone, EulerLimits, Freedom, Hinge, Locked, unframed
+from ...jobs import joint_tools, live
 from ..context import active_armature, active_bone, active_chain, limbs_of, picked_bone
 from ..last_result import latest
 from ..operators.limbs import limb_label
 from ..operators.solve import POSE_OT_ik_triangulation_live
 from .layout import is_narrow, is_wide
-
-
-def kind_text(freedom: Freedom) -> str:
-    """Return the kind of joint, with the axis of a hinge if it is one of the bone's own axes."""
-    freedom = unframed(freedom)
-    if isinstance(freedom, Locked) or not freedom.moves:
-        return "Locked"
-    if isinstance(freedom, Hinge):
-        along = [sign + axis for i, axis in enumerate("XYZ") for sign in _sign(freedom.axis[i])]
-        return f"Hinge {along[0]}" if along else "Hinge"
-    return "Euler" if isinstance(freedom, EulerLimits) else "Cone" if isinstance(freedom, Cone) else "Free"
-
-
-def range_text(freedom: Freedom) -> str:
-    """Return the limits of the joint; empty if there are none."""
-    freedom = unframed(freedom)
-    if isinstance(freedom, Hinge):
-        return _range(freedom.lower, freedom.upper)
-    if isinstance(freedom, Cone):
-        twist = _range(freedom.twist_lower, freedom.twist_upper)
-        return f"to {angle_text(freedom.swing)}" + (f", twist {twist}" if twist else "")
-    if isinstance(freedom, EulerLimits):
-        ranges = zip("XYZ", freedom.lower, freedom.upper, strict=True)
-        return ", ".join(f"{axis} {_range(*ends)}" for axis, *ends in ranges if _range(*ends))
-    return ""
-
-
-def angle_text(angle: float) -> str:
-    """Return an angle [rad] in whole degrees."""
-    return f"{round(degrees(angle)) + 0}°"
-
-
-def _sign(part: float) -> list[str]:
-    """Return the sign of a unit vector's component of length one, as a list; empty for other components."""
-    return [] if abs(part) < 1.0 - 1e-6 else ["" if part > 0.0 else "-"]
-
-
-def _range(lower: float, upper: float) -> str:
-    if isinf(lower) and isinf(upper):
-        return ""
-    ends = ("any" if isinf(end) else angle_text(end) for end in (lower, upper))
-    return " to ".join(ends)
 
 
 class IKT_PG_lists(PropertyGroup):
@@ -177,21 +131,21 @@ class VIEW3D_UL_ik_triangulation_joints(UIList):
         split.label(text=bone.name, icon=_SOURCES[bone.ik_triangulation_joint.source])
         row = split.row(align=True)
         try:
-            now = joint_now(bone)
+            now = joint_tools.joint_now(bone)
         except IKError:
             row.alert = True
             row.label(text="Cannot Be Used", icon="ERROR")
             return
         row.active = now.freedom.moves
         if not narrow:
-            row.label(text=kind_text(now.freedom))
+            row.label(text=joint_tools.kind_text(now.freedom))
         if is_wide(context):
-            row.label(text=range_text(now.freedom))
+            row.label(text=joint_tools.range_text(now.freedom))
             row.label(text=f"{now.stiff:.2f}" if now.stiff else "")
         angle = row.row()
         angle.alert = now.outside
         angle.alignment = "RIGHT"
-        angle.label(text=angle_text(now.angle))
+        angle.label(text=joint_tools.angle_text(now.angle))
         row.label(text="", icon="ERROR" if now.outside else "CON_ROTLIMIT" if now.ends else "BLANK1")
 
     def filter_items(self, context: Context, data: object, name: str) -> tuple[list[int], list[int]]:

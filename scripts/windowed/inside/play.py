@@ -70,13 +70,25 @@ def tick(steps: screen.Steps) -> float | None:
     return None
 
 
+@bpy.app.handlers.persistent
+def hide_grid(*_) -> None:
+    """Hide the floor of the largest viewport of the window, and its axes."""
+    overlay = screen.viewport().spaces.active.overlay
+    overlay.show_floor = overlay.show_axis_x = overlay.show_axis_y = overlay.show_ortho_grid = False
+
+
 def main() -> None:
     output, seconds, *modules = sys.argv[sys.argv.index("--") + 1 :]
     screen.output = Path(output)
     view = bpy.context.preferences.view
     view.show_splash = False  # it would cover the viewport and take the first click
     view.smooth_view = 0  # views turn at once
-    bpy.context.preferences.system.viewport_aa = "OFF"  # every redraw would be made eight times over, in software
+    system = bpy.context.preferences.system
+    system.viewport_aa = "OFF"  # every redraw would be made eight times over, in software
+    if all(module.startswith("tests.") for module in modules):  # lines that are smooth take a third, the grid a fifth
+        system.use_overlay_smooth_wire = system.use_edit_mode_smooth_wire = False
+        bpy.app.handlers.load_post.append(hide_grid)
+        hide_grid()
     print(f"Blender {bpy.app.version_string}", flush=True)
     wait.watch()
     steps = play(modules, float(seconds))

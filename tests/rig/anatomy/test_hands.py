@@ -10,6 +10,8 @@ from ik_triangulation.rig.anatomy.skeleton import RestBone
 
 NAMED = ("thumb", "index", "middle", "ring", "pinky")
 NUMBERED = tuple(f"finger{number}" for number in range(1, 6))
+FOUR = ("thumb", "index", "middle", "ring")
+FROM_ZERO = tuple(f"finger{number}" for number in range(4))
 
 
 def hand(names, side, turn):
@@ -17,7 +19,7 @@ def hand(names, side, turn):
     bones = {f"hand.{side}": RestBone(None, (0, 0, 0), tuple(turn @ Vector((0.1, 0, 0))))}
     sign = 1.0 if side == "L" else -1.0
     for number, name in enumerate(names):
-        thumb = name in {"thumb", "finger1"}
+        thumb = name == names[0] and len(names) > 3
         along = Vector((0.02, -0.02, -0.003)) if thumb else Vector((0.03, 0, 0))
         head = Vector((0.02 if thumb else 0.1, 0.02 * number - 0.05, 0.0))
         above = f"hand.{side}"
@@ -29,7 +31,7 @@ def hand(names, side, turn):
     return RestBody(bones)
 
 
-@pytest.mark.parametrize("names", [NAMED, NUMBERED])
+@pytest.mark.parametrize("names", [NAMED, NUMBERED, FOUR, FROM_ZERO])
 @pytest.mark.parametrize("side", ["L", "R"])
 @pytest.mark.parametrize("angle", [0.0, 1.3, -2.5])
 def test_fingers_close_towards_the_palm_wherever_it_faces(names, side, angle):

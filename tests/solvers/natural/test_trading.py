@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Hands whose rotation is traded over a shot, and what that is made of: blocks, ranges, limbs with a chosen wrist."""
 
+from dataclasses import replace
 from math import radians
 
 import numpy as np
@@ -11,7 +12,7 @@ from ik_triangulation.goals.from_goals import RADIAN, point_task
 from ik_triangulation.goals.orientation import OrientTask
 from ik_triangulation.kinematics import Cone, EulerLimits, Pose
 from ik_triangulation.kinematics.batch import Geometry, Tree
-from ik_triangulation.kinematics.batch.algebra import compose, lengths, matrices, normalized, turn_vectors
+from ik_triangulation.kinematics.batch.algebra import compose, exponential, lengths, matrices, normalized, turn_vectors
 from ik_triangulation.kinematics.batch.limit_arrays import LimitArrays
 from ik_triangulation.kinematics.framed import framed
 from ik_triangulation.solvers.natural.tip_limb import EndRange, TipLimb
@@ -72,6 +73,23 @@ class Shot:
         away = lengths(geometry.tip(0) - self.place) / self.tree.size
         off = np.degrees(lengths(turn_vectors(compose(self.told, geometry.tip_rotation(0).swapaxes(0, 1)))))
         return path, self.tree.rotations(path.states), away, off
+
+
+@pytest.mark.parametrize(("seed", "wrist", "twist", "axis"), [(15, "cone", 40.0, 46), (49, "narrow", 180.0, 149)])
+def test_what_single_precision_rounds_stays_as_small(seed, wrist, twist, axis):
+    """Of a hand that leans on its range, and of one that is traded."""
+    found, random = [], np.random.default_rng(seed)
+    for size in (0.0, 2e-7):
+        shot = Shot(seed, WRISTS[wrist], twist, 41, axis=np.random.default_rng(axis).normal(size=3).tolist())
+        place, told = shot.tasks
+        place = replace(
+            place, target=place.target._replace(place=place.target.place + size * random.normal(size=(3, 41)))
+        )
+        turn = matrices(exponential(size * random.normal(size=(3, 41))))
+        shot.tasks = [place, replace(told, rotation=compose(told.rotation, turn))]
+        shot.reference = normalized(shot.reference + size * random.normal(size=shot.reference.shape))
+        found.append(shot.solved()[1])
+    assert np.abs(found[0] - found[1] * np.sign((found[0] * found[1]).sum(1, keepdims=True))).max() < 1e-4
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 6, 61])

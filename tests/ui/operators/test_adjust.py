@@ -4,7 +4,9 @@
 import bpy
 import pytest
 
-from ik_triangulation.presets import apply_preset, find_preset, read_preset
+from ik_triangulation.presets import find_preset
+from ik_triangulation.presets.file import read_preset
+from ik_triangulation.presets.limb import apply_preset
 from ik_triangulation.rig.by_hand.record import recorded_bake
 
 from ...presets.arms import arm, values

@@ -14,8 +14,7 @@ def test_an_operator_whose_result_cannot_be_shown_finishes_and_says_so(monkeypat
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="POSE")
     select(rig, "Bone 2")
-    act = bpy.types.POSE_OT_ik_triangulation_limb_add.act  # of the class that is registered: registering loads it anew
-    monkeypatch.setitem(act.__globals__, "select_only", lambda *_: 1 / 0)
+    monkeypatch.setattr("ik_triangulation.rig.limb.select_only", lambda *_: 1 / 0)
     assert bpy.ops.pose.ik_triangulation_limb_add() == {"FINISHED"}
     assert rig.pose.bones["Bone 2"].ik_triangulation.target
     assert "Done, but the result cannot be shown: ZeroDivisionError" in capfd.readouterr().out

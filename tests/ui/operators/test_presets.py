@@ -8,13 +8,9 @@ import pytest
 from mathutils import Quaternion
 
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.presets import (
-    SUBDIR,
-    apply_preset,
-    find_preset,
-    names,
-    read_preset,
-)
+from ik_triangulation.presets import SUBDIR, find_preset, names
+from ik_triangulation.presets.file import read_preset
+from ik_triangulation.presets.limb import apply_preset
 
 from ...presets.arms import BUILT_IN, arm, values
 from ...rigs import configure, empty

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.ui.overlay import clear_ghosts, draw, show_ghost
+from ik_triangulation.ui.overlay import draw, handlers
 from ik_triangulation.ui.overlay.figure import add_joint
+from ik_triangulation.ui.overlay.ghost import clear_ghosts, show_ghost
 from ik_triangulation.ui.overlay.limb import displayed_limb
 from ik_triangulation.ui.overlay.sketch import Role, Sketch
 
@@ -104,7 +105,7 @@ def test_drawing_changes_nothing_in_the_file():
 
 def held():
     """How many hold on to the drawing function: its module, who asks, and Blender once for each time it will call."""
-    return sys.getrefcount(draw.draw)
+    return sys.getrefcount(handlers._draw)
 
 
 def test_blender_has_one_drawing_function_as_long_as_it_is_enabled(addon):
@@ -115,6 +116,17 @@ def test_blender_has_one_drawing_function_as_long_as_it_is_enabled(addon):
     assert (disabled, held()) == (enabled - 1, enabled)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     assert held() == enabled
+
+
+def test_a_file_without_an_armature_does_not_load_what_draws(monkeypatch):
+    monkeypatch.setattr(handlers, "draw", None)
+    monkeypatch.setattr(handlers, "text", None)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    handlers._draw()
+    handlers._draw_texts()
+    standard()
+    with pytest.raises(AttributeError):
+        handlers._draw()
 
 
 def test_the_switches_are_saved_with_the_file(tmp_path):

@@ -8,8 +8,8 @@ import pytest
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.goals import Box, Cylinder, Field, Line, Plane, Point, Ray, Ring, Segment, Sphere, Transformed
+from ik_triangulation.items import EULER_ORDERS
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked, Pose
-from ik_triangulation.kinematics.rotation import EULER_ORDERS
 from ik_triangulation.ui.overlay.figure import add_joint, add_locks, add_target, is_point
 from ik_triangulation.ui.overlay.sketch import Role, Sketch
 

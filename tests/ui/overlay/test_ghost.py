@@ -5,8 +5,7 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_triangulation.ui.overlay import clear_ghosts, show_ghost
-from ik_triangulation.ui.overlay.ghost import ghosts
+from ik_triangulation.ui.overlay.ghost import clear_ghosts, ghosts, show_ghost
 
 from ...rigs import chain_rig, nothing_lost
 from .viewport import viewport

@@ -7,8 +7,8 @@ import bpy
 import pytest
 from mathutils import Quaternion, Vector
 
+from ik_triangulation.jobs.joint_tools import kind_text, range_text
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
-from ik_triangulation.ui.panels.lists import kind_text, range_text
 
 from ...layouts import drawn
 from ...rigs import configure

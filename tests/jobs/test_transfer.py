@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""FK and IK both ways on rigs made by hand: what is shown stays, keys are where the source has them."""
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Quaternion, Vector
+
+from ik_triangulation.errors import RigError, SettingError
+from ik_triangulation.jobs.transfer import transfer
+
+from ..ik_rigs import ARM, ik_arm
+from ..rigs import all_keys, chain_rig, curves_of, key_frames, nothing_lost
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+KEYS = 1, 6, 12
+
+
+def switched_arm():
+    """An arm with bones for FK and for IK, and a third chain that copies one of them by the property Mode."""
+    rig = ik_arm()
+    bpy.ops.object.mode_set(mode="EDIT")
+    edit = rig.data.edit_bones
+    for suffix in ("fk", "shown"):
+        above = edit["Base"]
+        for name in ARM:
+            new = edit.new(f"{name}.{suffix}")
+            new.head, new.tail, new.roll, new.parent = edit[name].head, edit[name].tail, edit[name].roll, above
+            above = new
+    bpy.ops.object.mode_set(mode="POSE")
+    rig["Mode"] = 0.0
+    rig.id_properties_ui("Mode").update(min=0.0, max=1.0)
+    for name in ARM:
+        for leader, on_fk in ((name, False), (f"{name}.fk", True)):
+            copy = rig.pose.bones[f"{name}.shown"].constraints.new("COPY_TRANSFORMS")
+            copy.target, copy.subtarget = rig, leader
+            driver = copy.driver_add("influence").driver if on_fk else None
+            if driver:
+                driver.type = "AVERAGE"
+                target = driver.variables.new().targets[0]
+                target.id, target.data_path = rig, '["Mode"]'
+    bpy.context.view_layer.update()
+    return rig
+
+
+RIGS = {
+    "plain": ik_arm,
+    "stretching": lambda: ik_arm(stretch=True),
+    "turned pole": lambda: ik_arm(angle=-2.5),
+    "switched": switched_arm,
+}
+
+
+def shown_bones(rig):
+    suffix = ".shown" if f"{ARM[0]}.shown" in rig.pose.bones else ""
+    return [name + suffix for name in ARM]
+
+
+def key_ik(rig, frames=KEYS):
+    random = np.random.default_rng(4)
+    for frame in frames:
+        grip, aim = rig.pose.bones["Grip"], rig.pose.bones["Aim"]
+        grip.rotation_mode = "QUATERNION"
+        grip.location = Vector((-0.15, 0.0, 0.0)) + Vector(random.uniform(-0.1, 0.1, 3))
+        grip.rotation_quaternion = Quaternion(random.normal(size=3), random.uniform(-0.6, 0.6))
+        aim.location = random.uniform(-0.1, 0.1, 3)
+        for bone, path in ((grip, "location"), (grip, "rotation_quaternion"), (aim, "location")):
+            bone.keyframe_insert(path, frame=frame)
+
+
+def frames_of(rig, frames):
+    found = {}
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        bones = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        found[frame] = [bones[name].matrix.copy() for name in shown_bones(rig)]
+    return found
+
+
+def off(before, after):
+    """The most that the bones that are shown are off [mm and degrees]."""
+    pairs = [pair for frame in before for pair in zip(before[frame], after[frame], strict=True)]
+    far = max((a.translation - b.translation).length for a, b in pairs)
+    turned = [a.to_quaternion().rotation_difference(b.to_quaternion()).angle for a, b in pairs]
+    return far * 1000.0, max(np.degrees(min(angle, 2 * np.pi - angle)) for angle in turned)
+
+
+@pytest.mark.parametrize("made", RIGS)
+def test_a_motion_goes_from_ik_to_fk_and_back(made):
+    rig = RIGS[made]()
+    rig.rotation_euler, rig.scale = (0.3, -0.2, 1.0), (1.5, 1.5, 1.5)
+    key_ik(rig)
+    before = frames_of(rig, KEYS)
+    own = [f"{name}.fk" for name in ARM] if made == "switched" else ARM
+    out = transfer(rig, "FK", 1, 12)
+    assert [each.tip for each in out.limbs] == [own[-1]]
+    assert max(off(before, frames_of(rig, KEYS))) < 0.1
+    turned = [curve for curve in curves_of(rig) if any(f'"{name}"].rotation' in curve.data_path for name in own)]
+    assert {tuple(key_frames(curve)) for curve in turned} == {KEYS}
+    for curve in curves_of(rig):  # the character does not follow them any more
+        if "Grip" in curve.data_path or "Aim" in curve.data_path:
+            for key in curve.keyframe_points:
+                key.co.y += 0.2
+    assert max(off(before, frames_of(rig, KEYS))) < 0.1
+    if made == "stretching":
+        return  # the stretched bones have another length than at rest
+    out = transfer(rig, "IK", 1, 12)
+    far, turned = off(before, frames_of(rig, KEYS))
+    assert far < 0.1
+    assert turned < 0.1
+    assert out.limbs[0].distance < 1e-4
+    assert out.limbs[0].angle < np.radians(0.1)
+
+
+def test_fk_that_is_no_longer_than_at_rest_is_exact_on_ik_that_stretches():
+    rig = ik_arm(stretch=True)
+    for bone in rig.pose.bones:
+        bone.ik_stretch = 0.1
+        for constraint in bone.constraints:
+            constraint.influence = 0.0
+    random = np.random.default_rng(5)
+    for frame in KEYS:
+        for name, size in zip(ARM, (0.5, 0.9, 0.4), strict=True):
+            bone = rig.pose.bones[name]
+            bone.rotation_mode = "QUATERNION"
+            bone.rotation_quaternion = Quaternion(random.normal(size=3), size)
+            bone.keyframe_insert("rotation_quaternion", frame=frame)
+    before = frames_of(rig, KEYS)
+    transfer(rig, "IK", 1, 12)
+    assert max(off(before, frames_of(rig, KEYS))) < 0.1
+
+
+def test_every_frame_keeps_the_motion_between_the_keys():
+    rig = ik_arm()
+    key_ik(rig)
+    frames = range(1, 13)
+    before = frames_of(rig, frames)
+    sparse = transfer(rig, "FK", 1, 12)
+    assert sparse.limbs[0].between > 1e-3
+    assert "Every Frame" in sparse.warnings[0]
+    rig = ik_arm()
+    key_ik(rig)
+    every = transfer(rig, "FK", 1, 12, "ALL")
+    assert every.warnings == ()
+    assert max(off(before, frames_of(rig, frames))) < 0.1
+
+
+def test_a_still_pose_gets_one_key():
+    rig = ik_arm()
+    rig.pose.bones["Grip"].location = (-0.1, 0.05, 0.1)
+    bpy.context.view_layer.update()
+    before = frames_of(rig, [1])
+    out = transfer(rig, "FK", 1, 250)
+    assert {len(keys) for (path, _), keys in all_keys(rig).items() if "rotation" in path} == {1}
+    assert max(off(before, {1: frames_of(rig, [200])[200]})) < 0.1
+    assert out.limbs[0].frames == 1
+
+
+def test_what_cannot_be_transferred_is_told_and_nothing_changes():
+    rig = chain_rig(3)
+    with nothing_lost(), pytest.raises(RigError, match="no IK constraint turns two bones"):
+        transfer(rig, "FK", 1, 10)
+    rig = ik_arm()
+    with nothing_lost(), pytest.raises(RigError, match="Select one of 'Palm'"):
+        transfer(rig, "FK", 1, 10, bones=["Base"])
+    with nothing_lost(), pytest.raises(SettingError, match="Choose one of IK, FK"):
+        transfer(rig, "BOTH", 1, 10)
+    with nothing_lost(), pytest.raises(SettingError, match="Choose one of SOURCE, ALL"):
+        transfer(rig, "FK", 1, 10, "SOME")
