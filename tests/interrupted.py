@@ -56,11 +56,11 @@ class BrokenError(Exception):
 class FailingWrite:
     """While it is entered, that write of a transaction fails which has this number; the end of one counts as well.
 
-    Each write announces itself by what undoes it.
+    Each write announces itself by what undoes it. With `at_end` the end fails, whatever its number.
     """
 
-    def __init__(self, number: float) -> None:
-        self.number, self.writes, self.failed = number, 0, False
+    def __init__(self, number: float, at_end: bool = False) -> None:
+        self.number, self.at_end, self.writes, self.failed = number, at_end, 0, False
 
     def __enter__(self) -> "FailingWrite":
         def callback(stack, *given, **more):
@@ -69,7 +69,7 @@ class FailingWrite:
             return done
 
         def pop_all(stack):
-            self._count()
+            self._count(self.at_end)
             return ExitStack.pop_all(stack)
 
         Undo.callback, Undo.pop_all = callback, pop_all
@@ -78,9 +78,9 @@ class FailingWrite:
     def __exit__(self, *_: object) -> None:
         del Undo.callback, Undo.pop_all
 
-    def _count(self) -> None:
+    def _count(self, fails: bool = False) -> None:
         self.writes += 1
-        if self.writes == self.number:
+        if self.writes == self.number or fails:
             self.failed = True
             raise BrokenError
 
@@ -90,10 +90,13 @@ class _DoneError(Exception):
 
 
 def writes_that_undo_all(job: Callable[[], object], stride: int = 1) -> int:
-    """Run a job again and again, each time with a later one of its writes failing, until it is done.
+    """Run a job again and again, with its end failing and then each time a later one of its writes, until it is done.
 
     Each time everything is as before. Return the number of writes of the job.
     """
+    with nothing_lost(), FailingWrite(float("inf"), at_end=True) as seam, suppress(BrokenError):
+        job()
+    assert seam.failed
     with suppress(_DoneError):
         for number in count(1, stride):
             with nothing_lost(), FailingWrite(number) as seam:

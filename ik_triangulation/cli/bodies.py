@@ -16,7 +16,7 @@ from ..jobs.contacts import feet_of, find_contacts
 from ..jobs.keys import body_settings
 from ..jobs.problem import bodies_and_tips, body_of
 from ..jobs.reach import Stop, body_stop, reach_with_body, saved_stops
-from ..jobs.report import Report, summary
+from ..jobs.report import Report, summary, summary_of_all
 from ..rig.armature import find_bone
 from ..rig.body import RigBody
 from ..rig.limb import Limb, has_limbs, saved_range, saved_reach
@@ -46,17 +46,30 @@ def bake_one_body(arguments: Namespace, scene: Scene, progress: Progress | None)
         find_contacts(armature, start, end, feet, scene, scene.view_layers[0])
     bake = _with_given(arguments, _given_body(arguments, scene), scene, arguments.tip)
     (report,), _ = bake_bodies([bake], (), (), scene, scene.view_layers[0], progress=progress)
-    return body_result(report, scene)
+    return result_of([report], scene)
 
 
-def body_result(report: Report, scene: Scene) -> CommandResult:
-    """Return the result of a command for one body."""
+def result_of(
+    reports: Sequence[Report], scene: Scene, notes: Sequence[str] = (), together: bool = False
+) -> CommandResult:
+    """Return the result of a command for bodies and limbs; messages name the limb if limbs were baked `together`."""
+    bodies, limbs = ([each for each in reports if bool(each.hips) is whole] for whole in (True, False))
+    lines, several = [*notes], len({report.armature for report in limbs}) > 1
+    for report in [*bodies, *limbs]:
+        of = f"{report.armature}, {report.tip}" if several else report.tip
+        name = f"{of}: " if together and not report.hips else ""
+        lines += [f"Warning: {name}{warning}" for warning in report.warnings]
+        lines.append(f"{name}{summary(report, scene)} ({report.seconds:.2f} s, {report.keys} keys)")
+    if together and limbs:
+        lines.append(summary_of_all(limbs, scene))
+    parts = [report.to_dict() for report in bodies]
     return CommandResult(
-        parts={"body": report.to_dict()},
-        tips=[*report.tips.values()],
-        warnings=list(report.warnings),
-        lines=_lines(report, scene),
-        reached=report.reached,
+        [report.to_dict() for report in limbs],
+        {"bodies": parts} if parts and together else {"body": parts[0]} if parts else {},
+        tips=[tip for report in [*bodies, *limbs] for tip in report.tips.values()],
+        warnings=[*notes, *(warning for report in bodies for warning in report.warnings)],
+        lines=lines,
+        reached=all(report.reached if report.hips else report.all_reached for report in reports),
     )
 
 
@@ -81,16 +94,13 @@ def reach_one_body(
         view_layer=scene.view_layers[0],
         progress=progress,
     )
-    return body_result(report, scene)
+    return result_of([report], scene)
 
 
 def bake_whole_scene(
     arguments: Namespace, limbs: Sequence[Limb], scene: Scene, progress: Progress | None
-) -> tuple[CommandResult, list[Report]] | None:
-    """Bake all limbs of a scene with the bodies that some are of; None if there are no bodies.
-
-    Returns the result for the bodies, and the reports on the limbs that are baked one by one.
-    """
+) -> list[Report] | None:
+    """Bake all limbs of a scene with the bodies that some are of, and return the reports; None without any body."""
     armatures = {limb.armature.name: limb.armature for limb in limbs}
     found = [(armature, *bodies_and_tips(armature)) for armature in armatures.values()]
     if not any(rigs for _, rigs, _ in found):
@@ -101,14 +111,7 @@ def bake_whole_scene(
     spans = [range_of(arguments, limb, scene) for limb in others]
     where = scene, scene.view_layers[0]
     bodies, reports = bake_bodies(bakes, others, spans, *where, progress=progress)
-    result = CommandResult(
-        parts={"bodies": [report.to_dict() for report in bodies]},
-        tips=[tip for report in bodies for tip in report.tips.values()],
-        warnings=[warning for report in bodies for warning in report.warnings],
-        lines=[line for report in bodies for line in _lines(report, scene)],
-        reached=all(report.reached for report in bodies),
-    )
-    return result, reports
+    return [*bodies, *reports]
 
 
 def _given_body(arguments: Namespace, scene: Scene) -> RigBody:
@@ -147,11 +150,6 @@ def _with_given(arguments: Namespace, rig: RigBody, scene: Scene, tip: str | Non
         given |= {"reduce": True, "within": dict.fromkeys(rig.tips, given["reduce_tolerance"])}
     span = _range(arguments, rig.armature, tip, scene)
     return BodyBake(replace(rig, limbs=limbs), span, replace(body_settings(rig, tip), **given))
-
-
-def _lines(report: Report, scene: Scene) -> list[str]:
-    lines = [f"Warning: {warning}" for warning in report.warnings]
-    return [*lines, f"{summary(report, scene)} ({report.seconds:.2f} s, {report.keys} keys)"]
 
 
 def _set(arguments: Namespace, armature: Object) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from ..errors import SettingError
 from ..jobs.bake import bake_spans
 from ..jobs.pose import solve_pose
 from ..jobs.reach import reach, reach_through, saved_stops
-from ..jobs.report import Report, summary, summary_of_all
 from ..jobs.targets import target_from_animation
 from ..presets import SUFFIX, find_preset, shown_as
 from ..presets.file import read_preset
@@ -38,7 +36,7 @@ from .arguments import (
     add_solver,
     frame,
 )
-from .bodies import bake_one_body, bake_whole_scene, reach_one_body
+from .bodies import bake_one_body, bake_whole_scene, reach_one_body, result_of
 from .limbs import all_limbs, named_bones, named_limb, range_of, stops_of
 from .run import CommandResult, Run
 
@@ -102,7 +100,7 @@ def run_solve(arguments: Namespace, run: Run) -> CommandResult:
         scene.frame_set(arguments.frame)
     notes = _set_up(arguments, scene)
     limb = named_limb(arguments, scene)
-    return _result([solve_pose(limb, scene, scene.view_layers[0], key=arguments.key)], scene, notes)
+    return result_of([solve_pose(limb, scene, scene.view_layers[0], key=arguments.key)], scene, notes)
 
 
 def run_bake(arguments: Namespace, run: Run) -> CommandResult:
@@ -116,12 +114,12 @@ def run_bake(arguments: Namespace, run: Run) -> CommandResult:
         notes += left_out
         whole = bake_whole_scene(arguments, limbs, scene, run.progress())
         if whole is not None:
-            return _with_bodies(*whole, scene, notes)
+            return result_of(whole, scene, notes, together=True)
     else:
         limbs = [named_limb(arguments, scene)]
     spans = [range_of(arguments, limb, scene) for limb in limbs]
     reports = bake_spans(limbs, spans, scene, scene.view_layers[0], progress=run.progress())
-    return _result(reports, scene, notes, together=arguments.all)
+    return result_of(reports, scene, notes, together=arguments.all)
 
 
 def run_reach(arguments: Namespace, run: Run) -> CommandResult:
@@ -146,7 +144,7 @@ def run_reach(arguments: Namespace, run: Run) -> CommandResult:
     else:
         del how["prop_by"]  # of stops only
         report = reach(limb, **how, **where)
-    return _result([report], scene, notes)
+    return result_of([report], scene, notes)
 
 
 def _set_up(arguments: Namespace, scene: Scene) -> list[str]:
@@ -156,39 +154,6 @@ def _set_up(arguments: Namespace, scene: Scene) -> list[str]:
     path = Path(arguments.preset) if arguments.preset.endswith(SUFFIX) else find_preset(arguments.preset)
     applied = apply_preset(*named_bones(arguments, scene), read_preset(path))
     return [f"{shown_as(path.name)}: {note}" for note in applied.notes]
-
-
-def _with_bodies(bodies: CommandResult, reports: Sequence[Report], scene: Scene, notes: Sequence[str]) -> CommandResult:
-    """Return the result for bodies and for limbs that were baked with them."""
-    limbs = _result(reports, scene, notes, together=True) if reports else CommandResult(lines=[*notes])
-    return CommandResult(
-        limbs.limbs,
-        bodies.parts,
-        tips=[*bodies.tips, *limbs.tips],
-        warnings=[*notes, *bodies.warnings],
-        lines=[*bodies.lines, *limbs.lines],
-        reached=bodies.reached and limbs.reached,
-    )
-
-
-def _result(reports: Sequence[Report], scene: Scene, notes: Sequence[str], together: bool = False) -> CommandResult:
-    """Return the result of a command; messages name the limb if limbs were baked `together`."""
-    lines = [*notes]
-    several = len({report.armature for report in reports}) > 1
-    for report in reports:
-        of = f"{report.armature}, {report.tip}" if several else report.tip
-        name = f"{of}: " if together else ""
-        lines += [f"Warning: {name}{warning}" for warning in report.warnings]
-        lines.append(f"{name}{summary(report, scene)} ({report.seconds:.2f} s, {report.keys} keys)")
-    if together:
-        lines.append(summary_of_all(reports, scene))
-    return CommandResult(
-        [report.to_dict() for report in reports],
-        tips=[tip for report in reports for tip in report.tips.values()],
-        warnings=[*notes],
-        lines=lines,
-        reached=all(report.all_reached for report in reports),
-    )
 
 
 def add_target_commands(commands: Any) -> None:

@@ -50,6 +50,7 @@ from ..rig.keyframes import (
 from ..rig.keyframes.arrays import get_keys, put_keys
 from ..rig.keyframes.channelbags import channelbag_of, find_curves, new_curve
 from ..rig.keyframes.shaping import knots_for, profile_at, reshaped, with_keys_at, with_outside_of
+from ..rig.keyframes.unkeyed import values_shown
 from ..rig.limb import Limb
 from ..rig.rotation import channel, values_for, within_limits
 from ..rig.targets.motion import carried_by_nothing, into_location, keyable_owner
@@ -120,22 +121,13 @@ def pull(
     edit = Pull(float(frame), Vector(offset), int(falloff), profile)
     bone = armature.pose.bones[find_bone(armature, tip).name]
     view_layer.update()
-    stored = getattr(bone, "ik_triangulation", None)
     with Undo() as undo:
-        if stored is not None and stored.hold:
-            raise ChainError(f"'{tip}' is held. Turn off Hold in Place to pull it, or change its contact.")
-        if stored is not None and stored.target is not None:
-            part = _baked_part(bone, edit, scene)
-            yield 0, _PARTS
+        part = yield from relay(part_around(bone, edit, scene, view_layer, undo), (0, _PARTS))
+        if part.helper is None:
             yield from relay(_move_target(part, edit, scene, view_layer, undo), (0, _PARTS))
-        else:
-            part = yield from relay(_keyed_part(bone, edit, scene, view_layer, undo), (0, _PARTS))
         yield 1, _PARTS
         report = yield from relay(_solve_again(part, scene, view_layer, undo), (1, _PARTS))
-        if part.helper is not None:
-            action = part.helper.animation_data.action
-            bpy.data.objects.remove(part.helper)
-            bpy.data.actions.remove(action)
+        part.remove_helper()
         view_layer.update()
         undo.pop_all()
     yield _PARTS, _PARTS
@@ -143,7 +135,7 @@ def pull(
 
 
 @dataclass(frozen=True)
-class _Part:
+class EditedPart:
     """Frames of a limb or body to solve again; a `helper` is a target that is removed afterwards."""
 
     limb: Limb
@@ -163,8 +155,29 @@ class _Part:
     def solved(self) -> Sequence[str]:
         return self.rig.bones if self.rig else self.limb.in_order
 
+    def remove_helper(self) -> None:
+        """Remove the helper with its action, if there is one."""
+        if self.helper is not None:
+            action = self.helper.animation_data.action
+            bpy.data.objects.remove(self.helper)
+            bpy.data.actions.remove(action)
 
-def _baked_part(bone: PoseBone, edit: Pull, scene: Scene) -> _Part:
+
+def part_around(bone: PoseBone, edit: Pull, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> Work[EditedPart]:
+    """Return the frames that a pull solves again: of a bake, or of an animation by hand.
+
+    Raises ChainError for a tip that is held, AnimationError where nothing is baked or keyed.
+    """
+    stored = getattr(bone, "ik_triangulation", None)
+    if stored is not None and stored.hold:
+        raise ChainError(f"'{bone.name}' is held. Turn off Hold in Place to pull it, or change its contact.")
+    if stored is not None and stored.target is not None:
+        yield
+        return _baked_part(bone, edit, scene)
+    return (yield from _keyed_part(bone, edit, scene, view_layer, undo))
+
+
+def _baked_part(bone: PoseBone, edit: Pull, scene: Scene) -> EditedPart:
     """Return the frames of a bake within the falloff. Raises AnimationError where there are none."""
     armature, tip = bone.id_data, bone.name
     if is_waiting(bone):
@@ -184,10 +197,10 @@ def _baked_part(bone: PoseBone, edit: Pull, scene: Scene) -> _Part:
         raise AnimationError(f"Frame {edit.frame:g} is not in the bake, from {first:g} to {last:g}. Choose another.")
     begin = first + step * max(0, floor((edit.ends[0] - first) / step))
     end = first + step * min(ceil((edit.ends[1] - first) / step), floor((last - first) / step + 1e-6))
-    return _Part(limb, rig, frames_from(begin, end, step))
+    return EditedPart(limb, rig, frames_from(begin, end, step))
 
 
-def _keyed_part(bone: PoseBone, edit: Pull, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> Work[_Part]:
+def _keyed_part(bone: PoseBone, edit: Pull, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> Work[EditedPart]:
     """Return the frames of an animation by hand, with a target that is keyed at the tip, pulled.
 
     Raises AnimationError where the bones have no keys there.
@@ -220,7 +233,7 @@ def _keyed_part(bone: PoseBone, edit: Pull, scene: Scene, view_layer: ViewLayer,
     undo.callback(bpy.data.actions.remove, helper.animation_data.action)
     helper.location = places[frames[0]]
     view_layer.update()
-    return _Part(limb, None, frames, helper)
+    return EditedPart(limb, None, frames, helper)
 
 
 def _times(curve: Any, bones: Sequence[PoseBone]) -> list[float]:
@@ -228,7 +241,7 @@ def _times(curve: Any, bones: Sequence[PoseBone]) -> list[float]:
     return get_keys(curve, ["co"])["co"][:, 0].tolist() if curve.data_path in paths else []
 
 
-def _move_target(part: _Part, edit: Pull, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> Work[None]:
+def _move_target(part: EditedPart, edit: Pull, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> Work[None]:
     """Key the location of the target within the falloff, with the offset."""
     limb, target = part.limb, part.limb.target
     owner, name = keyable_owner(limb), f"target '{limb.target_name}'"
@@ -282,11 +295,15 @@ def _move_target(part: _Part, edit: Pull, scene: Scene, view_layer: ViewLayer, u
         if curve.array_index in known:
             undo.callback(put_keys, curve, known[curve.array_index])
         put_keys(curve, keys)
-    saved.update_and_restore(view_layer, [(path, index) for index in range(3)])
+    view_layer.update()
+    keyed_now = values_shown(target, [path])
+    saved.restore()
+    for show in keyed_now:
+        show()
     yield
 
 
-def _solve_again(part: _Part, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> Work[Report]:
+def _solve_again(part: EditedPart, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> Work[Report]:
     """Solve the frames of a part near what they show, write them, and measure."""
     started, armature, frames = perf_counter(), part.of.armature, part.frames
     warnings = check_keys(armature, part.solved)

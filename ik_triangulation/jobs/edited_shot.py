@@ -153,7 +153,7 @@ def _rotations(of: Boned, names: Sequence[str], rotations: Numbers, joints: Sequ
     return runs
 
 
-def places_of_tip(shot: EditedShot, states: States, tip: int, columns: Columns = slice(None)) -> Numbers:
+def path_of_tip(shot: EditedShot, states: States, tip: int, columns: Columns = slice(None)) -> Numbers:
     """Return the places (3, F) of a tip in states of these frames, world space."""
     worlds = shot.worlds[..., columns]
     places: Numbers = rotate(worlds[:3, :3], Geometry(shot.tree, states).tip(tip)) + worlds[:3, 3]

@@ -42,13 +42,41 @@ from .natural_shot import is_at, is_moving
 from .problem import BodyProblem, read_problem
 
 
+def still_samples(
+    armature: Object,
+    first: Sequence[Sample],
+    root: str,
+    frames: tuple[Matrix, Matrix],
+    depsgraph: Depsgraph,
+    frame: float,
+    touched: set[ID],
+) -> list[Sample] | None:
+    """Return samples of limbs with their goals as the depsgraph shows them now, on the rig as it was.
+
+    `frames` (4x4) are those of the armature and above the bone `root` when the `first` samples were read. None if
+    somebody may have changed more than what is followed: a live pose touches the armature but not its data; all other
+    changes of bones and of settings do.
+    """
+    try:
+        if armature.data in touched or any(isinstance(each, (Scene, Action)) for each in touched):
+            return None
+        shown = armature.evaluated_get(depsgraph)
+        if shown.matrix_world != frames[0] or base_of(shown, root) != frames[1]:
+            return None
+        if any(bone and bone not in ob.pose.bones for each in first for ob, bone in each.limb.targets):
+            return None
+        return [Sample(frame, each.rig, each.limb, *goals_at(each.limb, depsgraph, frame)) for each in first]
+    except ReferenceError:  # a target was removed
+        return None
+
+
 class StillRig:
     """Settings, bones and pose of a live limb as they were when it was last posed."""
 
     def __init__(self, limb: Limb, solved: SolvedFrame, begin: Pose) -> None:
         self.limb, self.pose, self._goal = limb, solved.pose, solved.goal
         self._reference = begin if limb.solver == NATURAL else None
-        self._rig, self._settings, self._goals = solved.now.rig, solver_settings(limb), GoalReader()
+        self._now, self._settings, self._goals = solved.now, solver_settings(limb), GoalReader()
 
     @staticmethod
     def suits(limb: Limb) -> bool:
@@ -68,22 +96,11 @@ class StillRig:
         return not (driven or limb.followed or limb.with_moving_limits)
 
     def sample(self, armature: Object, depsgraph: Depsgraph, frame: float, touched: set[ID]) -> Sample | None:
-        """Return what the depsgraph shows now; None if somebody may have changed more than what the limb follows.
-
-        A live limb's own pose touches the armature but not its data; all other changes of bones and of settings do.
-        """
-        limb, rig = self.limb, self._rig
-        if armature.data in touched or any(isinstance(each, (Scene, Action)) for each in touched):
-            return None
-        try:
-            shown = armature.evaluated_get(depsgraph)
-            if shown.matrix_world != rig.world or base_of(shown, limb.bones[0]) != rig.base:
-                return None
-            if any(bone and bone not in target.pose.bones for target, bone in limb.targets):
-                return None
-            return Sample(frame, rig, limb, *goals_at(limb, depsgraph, frame))
-        except ReferenceError:  # a target was removed
-            return None
+        """Return what the depsgraph shows now; None if somebody may have changed more than what the limb follows."""
+        first = self._now._replace(limb=self.limb)
+        frames = first.rig.world, first.rig.base
+        found = still_samples(armature, [first], self.limb.bones[0], frames, depsgraph, frame, touched)
+        return found[0] if found else None
 
     def solve(self, now: Sample) -> SolvedFrame:
         """Solve the sample from the last pose on, or from the reference.
@@ -219,22 +236,11 @@ class LiveGoals:
     def again(self, depsgraph: Depsgraph, frame: float, touched: set[ID]) -> BodyNow | None:
         """Return what the depsgraph shows now; None if somebody may have changed more than what is followed."""
         rig, first = self.rig, self.first
-        if not self._suits or rig.armature.data in touched:
+        if not self._suits:
             return None
-        if any(isinstance(each, (Scene, Action)) for each in touched):
-            return None
-        try:
-            shown = rig.armature.evaluated_get(depsgraph)
-            if shown.matrix_world != first.world or base_of(shown, rig.hips) != first.base:
-                return None
-            if any(bone and bone not in ob.pose.bones for limb in rig.limbs for ob, bone in limb.targets):
-                return None
-            samples = [
-                Sample(frame, each.rig, each.limb, *goals_at(each.limb, depsgraph, frame)) for each in first.samples
-            ]
-        except ReferenceError:  # a target was removed
-            return None
-        return BodyNow(frame, first.world, first.base, samples)
+        frames = first.world, first.base
+        samples = still_samples(rig.armature, first.samples, rig.hips, frames, depsgraph, frame, touched)
+        return None if samples is None else BodyNow(frame, *frames, samples)
 
     def goals(self, now: BodyNow) -> dict[str, list[Goal]]:
         """The goals of all tips."""

@@ -15,6 +15,7 @@ from .operators.bake import (
     POSE_OT_ik_triangulation_generated_delete,
 )
 from .operators.contacts import POSE_OT_ik_triangulation_contacts_find
+from .operators.drag import POSE_OT_ik_triangulation_drag
 from .operators.edit import (
     POSE_OT_ik_triangulation_mirror,
     POSE_OT_ik_triangulation_pull,
@@ -29,6 +30,7 @@ from .operators.reach import POSE_OT_ik_triangulation_reach
 from .operators.solve import POSE_OT_ik_triangulation_live, POSE_OT_ik_triangulation_solve
 from .operators.target import POSE_OT_ik_triangulation_target_from_animation
 from .operators.target_drag import POSE_OT_ik_triangulation_target_move
+from .operators.trail import POSE_OT_ik_triangulation_trail_drag
 
 
 class VIEW3D_MT_ik_triangulation(Menu):
@@ -45,6 +47,7 @@ class VIEW3D_MT_ik_triangulation(Menu):
         layout.operator(POSE_OT_ik_triangulation_live.bl_idname, icon="CHECKBOX_HLT" if on else "CHECKBOX_DEHLT")
         layout.operator_context = "INVOKE_REGION_WIN"
         layout.operator(POSE_OT_ik_triangulation_target_move.bl_idname, icon="EMPTY_ARROWS")
+        layout.operator(POSE_OT_ik_triangulation_drag.bl_idname, icon="VIEW_PAN")
         layout.separator()
         layout.operator(POSE_OT_ik_triangulation_bake.bl_idname, icon="KEY_HLT")
         layout.operator(POSE_OT_ik_triangulation_bake_all.bl_idname)
@@ -52,6 +55,8 @@ class VIEW3D_MT_ik_triangulation(Menu):
         layout.operator(POSE_OT_ik_triangulation_contacts_find.bl_idname, icon="VIEWZOOM")
         layout.operator(POSE_OT_ik_triangulation_target_to_tip.bl_idname, icon="SNAP_ON")
         layout.operator(POSE_OT_ik_triangulation_pull.bl_idname, icon="PROP_ON")
+        layout.prop(context.scene.ik_triangulation_trail, "show", text="Trail")
+        layout.operator(POSE_OT_ik_triangulation_trail_drag.bl_idname, icon="RESTRICT_SELECT_OFF")
         layout.operator(POSE_OT_ik_triangulation_mirror.bl_idname, icon="MOD_MIRROR")
         layout.operator(POSE_OT_ik_triangulation_target_from_animation.bl_idname, icon="ANIM")
         layout.separator()

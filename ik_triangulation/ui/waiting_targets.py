@@ -17,7 +17,7 @@ from bpy.types import Depsgraph, Scene
 
 from ..rig import checks
 from ..rig.targets import untouched
-from .overlay import updates
+from .overlay.updates import setup_edits
 
 
 class _Waiting(NamedTuple):
@@ -38,9 +38,11 @@ def _follow(scene: Scene, depsgraph: Depsgraph) -> None:
         return  # a render, or frames that are read in a temporary scene
     for each in _waiting(scene):
         armature = bpy.data.objects.get((each.name, None))
-        if armature is None or armature.session_uid != each.uid:
-            continue
-        if not checks.is_evaluated(armature, depsgraph.view_layer):
+        if (
+            armature is None
+            or armature.session_uid != each.uid
+            or not checks.is_evaluated(armature, depsgraph.view_layer)
+        ):
             continue
         bones, shown = armature.pose.bones, armature.evaluated_get(depsgraph).pose.bones
         tips = [bones[name] for name in each.tips if name in bones and name in shown]
@@ -49,7 +51,7 @@ def _follow(scene: Scene, depsgraph: Depsgraph) -> None:
 
 def _waiting(scene: Scene) -> list[_Waiting]:
     global _known
-    when = updates.setup_edits(), scene.session_uid
+    when = setup_edits(), scene.session_uid
     if _known is None or _known[0] != when:
         found = []
         for ob in scene.objects:

@@ -2,7 +2,7 @@
 """A target that is dragged, and one that is played, until the pose is shown: live limbs beside the IK constraint."""
 
 from statistics import median
-from time import perf_counter, process_time
+from time import process_time
 
 from . import arm_scene, scenes
 from .bake import REACH, make_chain, make_target, set_up
@@ -18,16 +18,16 @@ BETWEEN = 5  # times that Blender calls a timer between two frames at 24 fps, wi
 
 
 def dragged(target, places):
-    """Times of an update of the scene for each new place of the target [ms], and distances of the tip per reach."""
+    """Times of an update for each new place of the target [ms of the processor], and distances of the tip per reach."""
     import bpy
 
     ob = bpy.context.view_layer.objects.active
     times, distances = [], []
     for place in places:
         target.location = place
-        started = perf_counter()
+        started = process_time()
         bpy.context.view_layer.update()
-        times.append(1e3 * (perf_counter() - started))
+        times.append(1e3 * (process_time() - started))
         distances.append((ob.pose.bones[-1].tail - target.matrix_world.translation).length / REACH)
     return times, distances
 

@@ -6,7 +6,6 @@ import pytest
 from mathutils import Quaternion
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.jobs.keys import between_frames
 from ik_triangulation.jobs.problem import BodyProblem
 from ik_triangulation.jobs.report import Report, TipReport, lines
 from ik_triangulation.jobs.tips import measure_body
@@ -22,8 +21,7 @@ def measured(rig, change=lambda rig: None):
     """The report on a rig that is not baked, read before a change."""
     body, scene = reaching_body(rig, 6), bpy.context.scene
     samples = finished(read_body(body, scene, range(1, 7)))
-    others = finished(between_frames(body, samples, scene, None))
-    held = BodyProblem(body, others).held_places
+    held = finished(BodyProblem(body, samples).between(scene)).held_places
     change(rig)
     bpy.context.view_layer.update()
     return finished(measure_body(body, samples, held, scene))

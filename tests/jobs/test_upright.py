@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A body that nothing holds stays upright: it hangs below its hands, and steps with its feet."""
 
-from math import degrees, radians
+from math import degrees
 
 import bpy
 import numpy as np
@@ -24,6 +24,7 @@ def free_rig():
     set_up_body(rig)
     for name in FEET:
         rig.pose.bones[name].ik_triangulation.hold = False
+    rig.ik_triangulation.hips = "spine"
     return rig
 
 
@@ -71,4 +72,3 @@ def test_a_body_steps_upright_by_targets_of_its_feet(turned):
     assert all(not report.tips[name].missed for name in FEET)
     assert leans(rig).max() < 20.0
     assert rig.pose.bones["spine"].head.y == pytest.approx(0.05 - 0.4, abs=0.1)
-    assert abs(rig.pose.bones["spine"].matrix.to_euler().z) < radians(180.0)

@@ -13,7 +13,7 @@ from scripts.windowed.inside.scene import chain, distance, straighten
 
 SIZE = (1600, 1200)  # at 2x interface scale the upper buttons are there without scrolling
 WIDTHS = {"narrow": 200, "wide": 420}  # pixels at 1x interface scale
-LOOKS = ((1.0, "wide"), (2.0, "wide"), (2.0, "narrow"))
+LOOKS = ((1.0, "narrow"), (2.0, "wide"), (2.0, "narrow"))
 THEMES = ("Blender_Dark", "Blender_Light")
 
 

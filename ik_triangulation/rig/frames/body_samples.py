@@ -193,11 +193,12 @@ def _keyed(
     """Return what moves around a body by F-curves alone; None where they do not give what was `seen` at some frames."""
     if not all(reader.is_plain for reader in readers.values()):
         return None
-    found = read_keyed_body(rig, scene, frames)
+    reaching = {tip: reader for tip, reader in readers.items() if not reader.waits}
+    found = read_keyed_body(rig, scene, frames, [reader.limb for reader in reaching.values()])
     if found is None:
         return None
     for frame, look in seen.items():
-        targets = {tip: reader.target_at(frame) for tip, reader in readers.items()}
+        targets = {tip: reader.target_at(frame) for tip, reader in reaching.items()}
         if not found.agrees(frames.index(frame), look.world, look.base, targets):
             return None
     return found
@@ -333,7 +334,7 @@ class LimbGoals:
 
     def __init__(self, limb: Limb, carrier: str) -> None:
         self.limb, self._carrier, self._reader = limb, carrier, GoalReader()
-        self._waits = is_waiting(limb.armature.pose.bones[limb.tip])
+        self.waits = is_waiting(limb.armature.pose.bones[limb.tip])  # then it has no goal, wherever its target is
         self._start: Pose | None = None
         self._first: Sample | None = None
         self._targets: dict[float, Matrix] = {}  # where the target was, by frame
@@ -342,7 +343,7 @@ class LimbGoals:
     @property
     def is_plain(self) -> bool:
         """Whether the goal depends on nothing but the armature and the target: no bone of the body carries that."""
-        return not self._carrier and not self._waits and self.limb.shape != "SURFACE"
+        return self.waits or (not self._carrier and self.limb.shape != "SURFACE")
 
     @property
     def hangs(self) -> bool:
@@ -355,6 +356,8 @@ class LimbGoals:
 
     def keyed(self, motion: KeyedBody, frames: Sequence[float]) -> list[Goal]:
         """Return the goals at all frames by F-curves; the first one was read by at()."""
+        if self.waits:
+            return [Goal(Anywhere())] * len(frames)
         assert self._start is not None
         assert self._first is not None
         samples = motion.samples(self.limb.tip, frames, self._first)
@@ -362,7 +365,7 @@ class LimbGoals:
         return [self._reader.at(now, self._start) for now in samples]
 
     def at(self, depsgraph: Depsgraph, frame: float) -> Goal:
-        if self._waits:
+        if self.waits:
             return Goal(Anywhere())
         limb, now = self.limb, sample(self.limb, depsgraph, frame)
         if self._start is None:
@@ -454,7 +457,7 @@ def read_between(
     if still:
         worlds, bases = (np.repeat(each[..., :1], count, -1) for each in (samples.worlds, samples.bases))
         influence = {tip: np.full(count, share[0]) for tip, share in held.items()}
-    elif samples.keyed and (keyed := read_keyed_body(rig, scene, frames)) is not None:
+    elif samples.keyed and (keyed := read_keyed_body(rig, scene, frames, ())) is not None:
         worlds, bases = (np.broadcast_to(each, (4, 4, count)).copy() for each in (keyed.worlds, keyed.bases))
         check_unscaled(bases, rig.hips)
         influence = {tip: np.full(count, share[0]) for tip, share in held.items()}

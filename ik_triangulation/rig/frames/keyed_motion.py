@@ -287,13 +287,13 @@ class KeyedBody(NamedTuple):
         return True
 
 
-def read_keyed_body(rig: RigBody, scene: Scene, frames: Sequence[float]) -> KeyedBody | None:
-    """Return what moves around a body, without evaluation; None unless F-curves give all of it.
+def read_keyed_body(rig: RigBody, scene: Scene, frames: Sequence[float], limbs: Sequence[Limb]) -> KeyedBody | None:
+    """Return what moves around a body and those of its limbs, by F-curves; None unless these give all of it.
 
     Its own bones are not read. It has to be compared with some frames that are evaluated.
     """
     motion, armature = KeyedMotion(_times(scene, frames)), rig.armature
-    if any(limb.obstacle_objects or limb.on_surface or limb.followed for limb in rig.limbs):
+    if any(limb.obstacle_objects or limb.on_surface or limb.followed for limb in limbs):
         return None
     try:
         if any("ik_triangulation." in path for path in motion.curves(armature)):
@@ -301,7 +301,7 @@ def read_keyed_body(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Keye
         above = armature.pose.bones[rig.hips].parent
         base = motion.posed(armature, above.name) if above else from_matrix(Matrix.Identity(4))
         targets, poles = dict[str, Array](), dict[str, Array | None]()
-        for limb in rig.limbs:
+        for limb in limbs:
             if any(path.startswith(_LOOKS) for path in motion.curves(limb.target)):
                 return None
             targets[limb.tip], *pole = (motion.place(ob, bone) for ob, bone in limb.targets)

@@ -33,6 +33,29 @@ _ALONG = Vector((0.0, 1.0, 0.0))  # of a bone
 _FLAT = "Target '{}' (or a parent) is scaled to zero at frame {:g}. Give it a non-zero scale."
 
 
+def insert_keys(owner: Any, prop: str, scene: Scene, always: bool = False) -> None:
+    """Key a property of an object or bone as Auto Keying does, by its preferences.
+
+    With `always` it is keyed even if it has no animation and only available channels are to be keyed. Raises RigError
+    where Blender cannot.
+    """
+    tools, edit = scene.tool_settings, bpy.context.preferences.edit
+    options = {"INSERTKEY_CYCLE_AWARE"} if tools.use_keyframe_cycle_aware else set()
+    if edit.use_auto_keyframe_insert_needed:
+        options.add("INSERTKEY_NEEDED")
+    if edit.use_keyframe_insert_available and not always:
+        options.add("INSERTKEY_AVAILABLE")
+        if owner.path_from_id(prop) not in {curve.data_path for curve in curves_of(owner.id_data)}:
+            return  # asked to insert it all the same, Blender warns
+    if tools.auto_keying_mode == "REPLACE_KEYS":
+        options.add("INSERTKEY_REPLACE")
+    group = owner.name if isinstance(owner, PoseBone) else "Object Transforms"
+    try:
+        owner.keyframe_insert(prop, group=group, options=options, keytype=tools.keyframe_type)
+    except (RuntimeError, TypeError) as error:
+        raise RigError(f"'{owner.id_data.name}' could not be keyed: {error}") from error
+
+
 class TargetHandle:
     """Place and orientation of a target, an object or a bone, which can be moved, turned, restored and keyed.
 
@@ -90,24 +113,8 @@ class TargetHandle:
 
         Raises RigError where Blender cannot.
         """
-        tools, edit = scene.tool_settings, bpy.context.preferences.edit
-        options = {"INSERTKEY_CYCLE_AWARE"} if tools.use_keyframe_cycle_aware else set()
-        if edit.use_auto_keyframe_insert_needed:
-            options.add("INSERTKEY_NEEDED")
-        only_available = edit.use_keyframe_insert_available and not self._is_empty
-        if only_available:
-            options.add("INSERTKEY_AVAILABLE")
-        if tools.auto_keying_mode == "REPLACE_KEYS":
-            options.add("INSERTKEY_REPLACE")
-        animated = {curve.data_path for curve in curves_of(self._owner.id_data)}
-        group = self._owner.name if isinstance(self._owner, PoseBone) else "Object Transforms"
         for prop in [prop for prop, changed in (("location", self._moved), (self._rotating, self._turned)) if changed]:
-            if only_available and self._owner.path_from_id(prop) not in animated:
-                continue  # asked to insert it all the same, Blender warns
-            try:
-                self._owner.keyframe_insert(prop, group=group, options=options, keytype=tools.keyframe_type)
-            except (RuntimeError, TypeError) as error:
-                raise RigError(f"Target '{self._owner.id_data.name}' could not be keyed: {error}") from error
+            insert_keys(self._owner, prop, scene, self._is_empty)
 
     def _with_locks(self, values: Sequence[float]) -> Sequence[float]:
         """Return rotation values with the locked ones as they were; those of Euler angles unless Lock 4D is on."""

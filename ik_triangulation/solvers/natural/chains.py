@@ -47,8 +47,8 @@ from .giving_way import within_reach
 from .looking import turned_to_look
 from .posture import USUAL_FPS, Posture, Relaxation, interpolated_offsets, nearest_states, time_weight
 
-_BEND = 0.07  # [rad] of every joint of a straight chain
-_BENT, _STRAIGHT = 0.995, 0.999  # of the reach: distances from root to tip between which the bend sets in
+BEND = 0.07  # [rad] of every joint of a straight chain
+BENT, EXTENDED = 0.995, 0.999  # of the reach: distances from root to tip between which the bend sets in
 _NOTHING = 1e-300
 
 _APART = 0.25  # of the reach: error of an interpolated frame that is solved from its own start instead
@@ -106,10 +106,10 @@ def _missing(whole: Numbers, rotation: Numbers, tasks: Sequence[Task]) -> Number
 
 def _bend(tree: Tree, geometry: Geometry, span: Numbers, flexion: Numbers | None) -> Numbers:
     """Small turns (n, 3, F) of the joints where no turn of one of them would bring the tip nearer to the root."""
-    share = np.clip((span / tree.size - _BENT) / (_STRAIGHT - _BENT), 0.0, 1.0)
+    share = np.clip((span / tree.size - BENT) / (EXTENDED - BENT), 0.0, 1.0)
     if flexion is None:
         flexion = np.array([joint.freedom.bend_axis[:] for joint in tree.joints])
-    return rotate(geometry.frames[:, :, :3], flexion[:, :, None]) * (_BEND * share)
+    return rotate(geometry.frames[:, :, :3], flexion[:, :, None]) * (BEND * share)
 
 
 def _root_turned(tree: Tree, geometry: Geometry, root: int, turn: Numbers) -> States:

@@ -127,8 +127,9 @@ class Elbow(NamedTuple):
 
         The toes of a leg that stands are ahead of its knee: while a straight knee bends forwards, its foot stiff, they
         get farther from the hip at first, and nearer only if it bends backwards. So the end keeps its turn off the line
-        from root to tip while the elbow begins to bend, up to some more than the angle that the tip is ahead. Returns
-        also that turn of the end, in the frame of the lower bone (3, 3, F), or None.
+        from root to tip while the elbow begins to bend, up to some more than the angle that the tip is ahead. Nor does
+        an elbow bend backwards to make the limb longer, as for a hand whose tip is on the inner side. Returns also that
+        turn of the end, in the frame of the lower bone (3, 3, F), or None.
         """
         if self.bone is None or isinstance(self.freedom, Hinge):
             return *self.bent(turned, flexion, distance), None
@@ -226,7 +227,13 @@ def _with_turning_end(
     clipped = np.clip(turn, -most, most)
     low = second + third * np.exp(1j * clipped)
     stiff = _bend(first, np.abs(low), apart) - np.angle(low)
-    return np.where(clipped == turn, bend, stiff), clipped
+    found, least = np.where(clipped == turn, bend, stiff), np.minimum(reference, 0.0)
+    # Where only an elbow bent backwards would make the limb long enough, the end turns out instead.
+    straight, before = first + second * np.exp(1j * least), least + np.angle(third)
+    side = np.where(to_half_turns(before - np.angle(straight)) < 0.0, -1.0, 1.0)
+    out = np.angle(straight) + side * _bend(np.abs(straight), np.abs(third), apart)
+    backwards = found < least
+    return np.where(backwards, least, found), np.where(backwards, to_half_turns(out - before), clipped)
 
 
 def _bend(first: Numbers, second: Numbers, apart: Numbers) -> Numbers:

@@ -40,7 +40,7 @@ from ...kinematics.batch.algebra import (
 from ..batch.swings import Swing
 from .two_bones import TwoBones
 
-_EDGE = 1e-4  # of the reach: how far inside its edge goals are put
+EDGE_OF_REACH = 1e-4  # of the reach: how far inside its edge goals are put
 _NOTHING = 1e-300
 
 EDGE = 1e-7  # of the length of both bones: how far inside its edge the head of the end is put
@@ -55,7 +55,7 @@ def within_reach(tree: Tree, frames: States, tasks: Sequence[Task]) -> list[Task
         return list(tasks)
     root = frames.place + rotate(frames.root, tree.offsets[0])
     line = place.target.place - root
-    distance, most = lengths(line), (1.0 - _EDGE) * tree.size
+    distance, most = lengths(line), (1.0 - EDGE_OF_REACH) * tree.size
     if (distance > most).any():
         line = line * np.minimum(1.0, most / np.maximum(distance, _NOTHING))
         nearer = replace(place, target=place.target._replace(place=root + line))
@@ -72,7 +72,7 @@ def _turned(tree: Tree, task: Task, line: Numbers) -> Task:
     link = np.array(tip.rotation.inverted() @ tip.place)[:, None]
     link = rotate(task.rotation, np.broadcast_to(link, (3, task.rotation.shape[-1])))
     rotation = np.broadcast_to(task.rotation, (3, *link.shape))
-    turned = turned_into_reach(rotation, link, line, (1.0 - _EDGE) * (tree.size - tip.place.length))
+    turned = turned_into_reach(rotation, link, line, (1.0 - EDGE_OF_REACH) * (tree.size - tip.place.length))
     return task if turned is rotation else replace(task, rotation=turned)
 
 

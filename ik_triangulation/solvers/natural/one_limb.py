@@ -308,7 +308,8 @@ def _in_plane(
         apart = distance**2 - y * y
         wanted = acos(min(max((apart - first**2 - length**2) / (2.0 * first * length), -1.0), 1.0)) - beside
     turned = before @ Matrix.Rotation(wanted, 3, "Y") @ after.transposed() @ relative
-    return turned, before.col[1], end.length > 0.0 and -bent - beside > AHEAD
+    turns = -bent - beside > AHEAD or wanted < min(bent, 0.0)  # the toes are ahead, or it would bend backwards
+    return turned, before.col[1], end.length > 0.0 and turns
 
 
 def _on_hinge(

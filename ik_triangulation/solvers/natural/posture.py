@@ -38,10 +38,11 @@ TIME_WEIGHT = 2.0  # of the squared change from frame to frame beside the square
 USUAL_FPS = 30.0
 _SMOOTHEST = 9.0  # of that weight, added at the maximum of smoothing
 
-_DAMPING = 1e-3  # share of the trace, times error / size, as in a descent
-_LARGEST = 0.6  # [rad] change of any column in one step
-_MOMENTUM = 0.3  # share of the step before
-_LESS, _MORE = 0.5, 1.2  # change of the gain after a step back, which has gone too far, and after any other one
+DAMPING = 1e-3  # share of the trace, times error / size, as in a descent
+LARGEST_STEP = 0.6  # [rad] change of any column in one step
+MOMENTUM = 0.3  # share of the step before
+STILL = 0.01  # [rad] change of a column from which on a frame stops
+LESS, MORE = 0.5, 1.2  # change of the gain after a step back, which has gone too far, and after any other one
 
 
 def time_weight(fps: float, smoothing: float = 0.0) -> float:
@@ -159,7 +160,7 @@ class Relaxation:
     compliance: Numbers
     weight: float = 0.0
     cyclic: bool = False
-    still: float = 0.01
+    still: float = STILL
     gain: float = 1.0
 
     def run(self, tree: Tree, states: States, tasks: Sequence[Task], steps: int) -> States:
@@ -172,12 +173,12 @@ class Relaxation:
         for _ in range(steps):
             system = System(tree, states.take(active), [task.take(active) for task in tasks])
             wish = self.posture.columns(system.geometry, -gain[active] * self._descent(offsets)[:, active])
-            wish += _MOMENTUM * last[:, active]
+            wish += MOMENTUM * last[:, active]
             change = self._change(system, wish)
             most = np.abs(change).max(0)
-            change *= _LARGEST / np.maximum(most, _LARGEST)
+            change *= LARGEST_STEP / np.maximum(most, LARGEST_STEP)
             back = (change * last[:, active]).sum(0) < 0.0
-            gain[active] = np.where(back, _LESS * gain[active], np.minimum(_MORE * gain[active], self.gain))
+            gain[active] = np.where(back, LESS * gain[active], np.minimum(MORE * gain[active], self.gain))
             last[:, active] = change
             moved = tree.moved(system.states, system.geometry.frames, change)
             states.put(active, moved)
@@ -208,7 +209,7 @@ class Relaxation:
             low = np.full((tree.columns, len(states)), -np.inf)
             high = -low
             low[: tree.angles], high[: tree.angles] = tree.ranges(states, np.inf)
-        damping = _DAMPING * np.minimum(1.0, np.sqrt(system.value) / tree.size)
+        damping = DAMPING * np.minimum(1.0, np.sqrt(system.value) / tree.size)
         errors, levels = system.errors()
         return bounded_change(system.jacobian(), errors, levels, low, high, self.compliance, damping, tree.size, wish)
 

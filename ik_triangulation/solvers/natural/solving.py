@@ -23,6 +23,7 @@ from ..batch.restarts import is_batched, tree_of
 from ..solver import PLAIN_LIMB, LimbForm
 from .chains import spread
 from .giving_way import in_reach, limbs_giving_way
+from .one_chain import pose_chain, suits_chain
 from .one_limb import give_way_one, pose_one, suits_one
 from .posture import USUAL_FPS, time_weight
 from .swivel import ALONG, SwivelCost, best_swivels
@@ -208,6 +209,8 @@ def natural_pose(pose: Pose, goal: Goal, form: LimbForm = PLAIN_LIMB) -> bool:
     soft = tuple(each for each in goal.soft if isinstance(each, BATCHED))
     goal = goal._replace(soft=soft)
     if suits_one(pose, goal, form) and (pose_one(pose, goal, form) or give_way_one(pose, goal, form)):
+        return True
+    if suits_chain(pose, goal, form) and pose_chain(pose, goal):
         return True
     tasks = tasks_of([goal], pose.chain.reach) if is_batched(pose) else Refusal("a bone is scaled unevenly")
     if isinstance(tasks, Refusal) or not any(joint.freedom.moves for joint in pose.chain.joints):

@@ -89,7 +89,10 @@ class TwoBones:
         size = first + second
         least, away = np.abs(first - second), lengths(self.goal)
         self.possible = (away >= least - MISS * size) & (away <= (1.0 + MISS) * size)
-        distance = np.clip(away, least + _ROUNDING * size, (1.0 - _ROUNDING) * size)
+        longest = size
+        if elbow.bone is not None:  # with its end turned out the limb is longer
+            longest = first + lengths(elbow.bone) + lengths(elbow.low - elbow.bone)
+        distance = np.clip(away, least + _ROUNDING * size, (1.0 - _ROUNDING) * longest)
         elbow_before = rotate(reference, up)
         wrist_before = elbow_before + rotate(before, elbow.low)
         way = directions(np.where(lengths(wrist_before) > _ROUNDING * size, wrist_before, elbow_before))

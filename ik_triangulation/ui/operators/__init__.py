@@ -13,6 +13,8 @@ _MODULES = (
     "target_drag",
     "edit",
     "transfer",
+    "trail",
+    "drag",
     "bake",
     "reach",
     "joints",

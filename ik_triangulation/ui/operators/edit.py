@@ -20,7 +20,7 @@ from .adjust import changed
 from .base import IKOperator, JobOperator, report_outcome
 
 _ICONS = dict(zip(PROFILES, ("SMOOTH", "SPHERE", "ROOT", "INVERSESQUARE", "SHARP", "LIN", "NO"), strict=True))
-_PROFILES = [  # as proportional editing has them
+PROFILE_ITEMS = [  # as proportional editing has them
     (name, name.replace("_", " ").title(), f"{name.replace('_', ' ').capitalize()} falloff", f"{icon}CURVE", number)
     for number, (name, icon) in enumerate(_ICONS.items())
 ]
@@ -67,7 +67,7 @@ class POSE_OT_ik_triangulation_target_to_tip(IKOperator):
         return {"FINISHED"}
 
 
-def _cannot_pull(context: Context) -> str | None:
+def cannot_pull(context: Context) -> str | None:
     return cannot_pose(context) or (None if active_bone(context) else "Make the bone at the end of the limb active")
 
 
@@ -87,11 +87,11 @@ class POSE_OT_ik_triangulation_pull(JobOperator):
     falloff: IntProperty(
         name="Falloff", description="Frames on both sides that follow", default=15, min=1, soft_max=100
     )
-    profile: EnumProperty(name="Profile", description="Shape of the falloff", items=_PROFILES, default="SMOOTH")
+    profile: EnumProperty(name="Profile", description="Shape of the falloff", items=PROFILE_ITEMS, default="SMOOTH")
 
     doing = "Pulling"
 
-    poll_problem = staticmethod(_cannot_pull)
+    poll_problem = staticmethod(cannot_pull)
 
     def job(self, context: Context, seconds: float) -> "Job[reporting.Report]":
         given: dict[str, Any] = changed(self, {"frame": context.scene.frame_current})
@@ -123,7 +123,7 @@ class POSE_OT_ik_triangulation_mirror(IKOperator):
 
     @classmethod
     def poll_problem(cls, context: Context) -> str | None:
-        return _cannot_pull(context)
+        return cannot_pull(context)
 
     def act(self, context: Context) -> set[str]:
         tips = [bone.name for bone in chosen_tips(context)]

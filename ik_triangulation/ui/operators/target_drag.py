@@ -177,17 +177,12 @@ class TargetOperator(IKOperator):
         self._guides.hide()
 
 
-class POSE_OT_ik_triangulation_target_move(TargetOperator):
-    bl_idname = "pose.ik_triangulation_target_move"
-    bl_label = "Move Target"
-    bl_description = "Move the target of the active limb, which follows at once"
+class MovingOperator(TargetOperator):
+    """Base of the operators that move what is dragged by `value`, world space."""
 
     value: FloatVectorProperty(
-        name="Move", description="Way of the target, world space", subtype="TRANSLATION", options={"SKIP_SAVE"}
+        name="Move", description="Way to move it, world space", subtype="TRANSLATION", options={"SKIP_SAVE"}
     )
-
-    def apply(self) -> None:
-        self._drag.move(Vector(self.value))
 
     def drag_to(self, view: dragging.View, by_steps: float) -> None:
         pivot, axes = self._drag.frame.translation, self.directions()
@@ -207,13 +202,27 @@ class POSE_OT_ik_triangulation_target_move(TargetOperator):
     def step(self, context: Context, is_precise: bool) -> float:
         return float(context.space_data.overlay.grid_scale_unit) * (0.1 if is_precise else 1.0)
 
+
+def lengths_text(context: Context, way: Vector) -> str:
+    """Return a way, world space, in the scene's units."""
+    units = context.scene.unit_settings
+    lengths = (
+        bpy.utils.units.to_string(units.system, "LENGTH", round(each, 6) * units.scale_length + 0.0, precision=4)
+        for each in way
+    )
+    return "   ".join(f"{name} {length}" for name, length in zip("XYZ", lengths, strict=True))
+
+
+class POSE_OT_ik_triangulation_target_move(MovingOperator):
+    bl_idname = "pose.ik_triangulation_target_move"
+    bl_label = "Move Target"
+    bl_description = "Move the target of the active limb, which follows at once"
+
+    def apply(self) -> None:
+        self._drag.move(Vector(self.value))
+
     def text(self, context: Context) -> str:
-        units = context.scene.unit_settings
-        lengths = (
-            bpy.utils.units.to_string(units.system, "LENGTH", round(each, 6) * units.scale_length + 0.0, precision=4)
-            for each in self.value
-        )
-        return "Move Target:  " + "   ".join(f"{name} {length}" for name, length in zip("XYZ", lengths, strict=True))
+        return f"Move Target:  {lengths_text(context, self.value)}"
 
 
 class POSE_OT_ik_triangulation_target_rotate(TargetOperator):

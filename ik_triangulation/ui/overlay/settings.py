@@ -2,8 +2,8 @@
 """Settings of the overlay. They are saved with the scene, not with the rig, as they are the user's preference."""
 
 import bpy
-from bpy.props import BoolProperty, PointerProperty
-from bpy.types import Context, PropertyGroup, Scene
+from bpy.props import BoolProperty, EnumProperty, PointerProperty
+from bpy.types import Context, Object, PropertyGroup, Scene
 
 from .updates import redraw
 
@@ -58,14 +58,41 @@ class IKT_PG_overlay(PropertyGroup):
     )
 
 
-_register_classes, _unregister_classes = bpy.utils.register_classes_factory((IKT_PG_overlay,))
+class IKT_PG_trail(PropertyGroup):
+    """Settings of the trail: the path of the active tip over the shot."""
+
+    show: BoolProperty(
+        name="Trail",
+        description="Show the path of the active hand, foot or head over the shot: a dot for each frame, a larger one "
+        "for each keyframe. Drag a dot to pull the tip there",
+        update=_switched,
+    )
+    space: EnumProperty(
+        name="In Frame Of",
+        description="Where the trail stands still",
+        items=[
+            ("WORLD", "World", "Path through the scene", 0),
+            ("HIPS", "Hips", "Path as seen from the character's hips", 1),
+            ("OBJECT", "Object", "Path as seen from another object, such as a prop that is carried", 2),
+        ],
+        default="WORLD",
+        update=_switched,
+    )
+    object: PointerProperty(
+        name="Object", description="Object from which the trail is seen", type=Object, update=_switched
+    )
+
+
+_register_classes, _unregister_classes = bpy.utils.register_classes_factory((IKT_PG_overlay, IKT_PG_trail))
 
 
 def register() -> None:
     _register_classes()
     Scene.ik_triangulation_overlay = PointerProperty(name="IK Triangulation Overlay", type=IKT_PG_overlay)
+    Scene.ik_triangulation_trail = PointerProperty(name="IK Triangulation Trail", type=IKT_PG_trail)
 
 
 def unregister() -> None:
+    del Scene.ik_triangulation_trail
     del Scene.ik_triangulation_overlay
     _unregister_classes()

@@ -4,11 +4,14 @@
 import bpy
 from bpy.types import Context, Panel
 
+from ..context import active_bone
+from ..operators.drag import POSE_OT_ik_triangulation_drag
 from ..operators.edit import (
     POSE_OT_ik_triangulation_mirror,
     POSE_OT_ik_triangulation_pull,
     POSE_OT_ik_triangulation_target_to_tip,
 )
+from ..operators.trail import POSE_OT_ik_triangulation_trail_drag
 from ..operators.transfer import POSE_OT_ik_triangulation_transfer
 from .layout import LimbPanel
 
@@ -17,10 +20,29 @@ class VIEW3D_PT_ik_triangulation_edit(LimbPanel, Panel):
     bl_label = "Edit"
     bl_options = {"DEFAULT_CLOSED"}
 
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        # Without a limb it is there for the trail, which the menu switches on.
+        return super().poll(context) or (context.scene.ik_triangulation_trail.show and active_bone(context) is not None)
+
     def draw(self, context: Context) -> None:
         column = self.column(context)
         column.operator(POSE_OT_ik_triangulation_target_to_tip.bl_idname, icon="SNAP_ON")
-        column.operator(POSE_OT_ik_triangulation_pull.bl_idname, icon="PROP_ON")
+        drag = column.row()
+        drag.operator_context = "INVOKE_REGION_WIN"
+        drag.operator(POSE_OT_ik_triangulation_drag.bl_idname, icon="VIEW_PAN")
+        trail = context.scene.ik_triangulation_trail
+        switch = column.row()
+        switch.use_property_split = False
+        switch.prop(trail, "show", icon="ANIM", toggle=True)
+        if trail.show:
+            column.prop(trail, "space")
+            if trail.space == "OBJECT":
+                column.prop(trail, "object")
+        row = column.row(align=True)
+        row.operator(POSE_OT_ik_triangulation_pull.bl_idname, icon="PROP_ON")
+        row.operator_context = "INVOKE_REGION_WIN"
+        row.operator(POSE_OT_ik_triangulation_trail_drag.bl_idname, icon="RESTRICT_SELECT_OFF")
         column.operator(POSE_OT_ik_triangulation_mirror.bl_idname, icon="MOD_MIRROR")
         row = column.row(align=True)
         row.operator(POSE_OT_ik_triangulation_transfer.bl_idname, text="IK to FK").to = "FK"

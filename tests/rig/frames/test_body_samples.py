@@ -8,6 +8,7 @@ from mathutils import Vector
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.errors import RigError
+from ik_triangulation.goals import Anywhere, Point
 from ik_triangulation.rig.body import RigBody
 from ik_triangulation.rig.frames import body_samples
 from ik_triangulation.rig.frames.body_samples import read_between, read_body
@@ -91,6 +92,17 @@ def hung_target(body):
         body.armature.location.x, body.armature.rotation_euler.z = angle, angle
         body.armature.keyframe_insert("location", frame=frame)
         body.armature.keyframe_insert("rotation_euler", frame=frame)
+
+
+def test_a_target_that_nobody_has_touched_does_not_keep_a_body_from_being_read_from_curves(monkeypatch):
+    body = reaching_body(human_rig(), 24)
+    waiting, other = (limb.tip for limb in body.limbs[:2])
+    body.limbs[0].target.constraints.new("COPY_LOCATION")  # it cannot be read from curves, and need not be
+    monkeypatch.setattr(body_samples, "is_waiting", lambda bone: bone.name == waiting)
+    found = read(body, range(1, 25))
+    assert found.keyed
+    assert {type(goal.target) for goal in found.goals[waiting]} == {Anywhere}
+    assert {type(goal.target) for goal in found.goals[other]} == {Point}
 
 
 @pytest.mark.parametrize("moves", [None, hung_target], ids=["targets move", "armature and a parent move"])

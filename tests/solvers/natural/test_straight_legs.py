@@ -26,11 +26,14 @@ STEPS = 40
 NEAR = 1e-5
 
 
-def leg(bend, noise, seed, limits):
-    """A leg that hangs down, its knee bent forwards by `bend` [degrees] at rest; each bone is off by `noise` [m]."""
+def leg(bend, noise, seed, limits, toes=-0.15):
+    """A leg that hangs down, its knee bent forwards by `bend` [degrees] at rest; each bone is off by `noise` [m].
+
+    Its `toes` are so far behind the ankle [m].
+    """
     random = Random(seed)
     forward = 0.4 * np.sin(np.radians(bend)) / 2.0
-    places = (0.0, 0.0, 0.9), (0.0, -forward, 0.5), (0.0, 0.0, 0.1), (0.0, -0.15, 0.02)
+    places = (0.0, 0.0, 0.9), (0.0, -forward, 0.5), (0.0, 0.0, 0.1), (0.0, toes, 0.02)
     places = [Vector(place) + Vector([random.gauss(0.0, noise) for _ in range(3)]) for place in places]
     ways = [b - a for a, b in pairwise(places)]
     turns = [Vector((0.0, 1.0, 0.0)).rotation_difference(way) for way in ways]
@@ -44,14 +47,20 @@ def leg(bend, noise, seed, limits):
 
 def lifted(chain):
     """The poses of a leg whose tip goes up, and a little ahead, from rest; and the places that the tip is to reach."""
-    rest, tree = chain.rest_pose(), Tree.of(chain)
-    frames = tree.states([rest] * STEPS)
-    goals = np.array(rest.tip) + np.linspace(0.0, 1.0, STEPS)[:, None] ** 2 * np.array([0.0, -0.05, 0.3])
+    tip = np.array(chain.rest_pose().tip)
+    goals = tip + np.linspace(0.0, 1.0, STEPS)[:, None] ** 2 * np.array([0.0, -0.05, 0.3])
+    return poses_for(chain, goals), goals
+
+
+def poses_for(chain, goals):
+    """The poses of a leg at rest whose tip is to be at places (STEPS, 3)."""
+    tree = Tree.of(chain)
+    frames = tree.states([chain.rest_pose()] * STEPS)
     task = place_task(tree, frames)
     task = replace(task, target=task.target._replace(place=goals.T))
     path = natural_path(tree, frames, [task], tree.rotations(frames.take([0])), FORM)
     turned = tree.rotations(path.states).transpose(2, 0, 1)
-    return [Pose(chain, Matrix.Identity(4), [Quaternion(q) for q in each]) for each in turned], goals
+    return [Pose(chain, Matrix.Identity(4), [Quaternion(q) for q in each]) for each in turned]
 
 
 def bends(poses):
@@ -88,6 +97,21 @@ def test_an_ankle_turns_little_more_than_the_toes_are_ahead():
     turned = [rotation_angle(pose.rotations[2], Quaternion()) for pose in poses]
     assert 0.5 * ahead < max(turned) < 1.51 * ahead
     assert np.abs(np.diff(turned)).max() < 0.1
+
+
+@pytest.mark.parametrize("limits", [False, True], ids=["free", "limited"])
+def test_an_end_whose_tip_is_on_the_inner_side_turns_out_rather_than_have_its_knee_bend_backwards(limits):
+    chain = leg(0.0, 0.0, 0, limits, toes=0.1)
+    rest = chain.rest_pose()
+    away = np.array(rest.tip - rest.head(0))
+    goals = np.array(rest.head(0)) + away * np.linspace(0.97, 1.03, STEPS)[:, None]
+    poses = poses_for(chain, goals)
+    assert max((pose.tip - Vector(goal)).length for pose, goal in zip(poses, goals, strict=True)) < NEAR
+    assert bends(poses).min() > -0.1
+    assert np.abs(np.diff(bends(poses))).max() < 10.0
+    single = chain.rest_pose()
+    assert natural_pose(single, Goal(Point(Vector(goals[-1])), (), 1e-4), FORM)
+    assert bends([single]).min() > -0.1
 
 
 @pytest.mark.parametrize("bend", [0.0, 3.0, 40.0])

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A chain of free joints at a single frame, in plain numbers: a drag moves it many times a second.
+
+The steps are those of chains.spread() for one frame, which is its oracle in the tests.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from mathutils import Quaternion, Vector
+
+from ...goals import Goal, Point
+from ...kinematics import Free, Pose
+from ...kinematics.rotation import rotation_between, rotation_vector
+from ..batch.descent import PLAIN, PRECISE
+from ..batch.restarts import is_batched
+from ..solver import LimbForm
+from .chains import BEND, BENT, EXTENDED, USUAL_SPREAD
+from .giving_way import EDGE_OF_REACH
+from .posture import DAMPING, LARGEST_STEP, LESS, MOMENTUM, MORE, STILL
+
+_BONES = 2  # of a limb, which has a form of its own
+_SINGLE = 1e-6  # of the reach: the most that single precision allows
+_ROUNDING = 3e-6  # of the reach: what is not nearer by another step
+_LEAST = 1e-12  # of the square of the reach: keeps a system solvable
+
+
+def suits_chain(pose: Pose, goal: Goal, form: LimbForm) -> bool:
+    """Tell whether all joints are free and none is stiff, and the goal is a point within their reach alone."""
+    chain = pose.chain
+    if not isinstance(goal.target, Point) or goal.soft or len(pose) <= _BONES + form.has_end or not is_batched(pose):
+        return False
+    if any(type(joint.freedom) is not Free or joint.stiffness for joint in chain.joints):
+        return False
+    return (goal.target.location - pose.head(0)).length <= (1.0 - EDGE_OF_REACH) * chain.reach
+
+
+def pose_chain(pose: Pose, goal: Goal) -> bool:
+    """Rotate the joints, whose pose is the reference, to the goal; returns False, with the pose as it was, if missed.
+
+    Pose and goal have to suit.
+    """
+    if (goal.target.closest(pose.tip) - pose.tip).length <= goal.tolerance:
+        return True
+    chain = _Chain(pose, goal)
+    chain.turn_whole()
+    chain.relax()
+    if not chain.is_made_exact():
+        return False
+    for i, rotation in enumerate(chain.rotations):
+        if rotation != pose.rotations[i]:
+            pose.put(i, rotation)
+    return True
+
+
+class _Chain:
+    """The chain on its way to the goal, with the orientation and the lever to the tip of each joint."""
+
+    def __init__(self, pose: Pose, goal: Goal) -> None:
+        self._chain, self._size = pose.chain, pose.chain.reach
+        self._head, self._root = pose.head(0).copy(), pose.socket(0).copy()
+        self._target = goal.target.closest(pose.tip)
+        self._near = max(PRECISE * goal.tolerance, _SINGLE * self._size)
+        self._back = [rotation.conjugated() for rotation in pose.rotations]
+        self._place(list(pose.rotations))
+
+    def _place(self, rotations: list[Quaternion]) -> None:
+        """Set all rotations from rest."""
+        chain, head, socket = self._chain, self._head, self._root
+        heads, frames = [], []
+        for rotation, offset, rest in zip(rotations, chain.offsets, (*chain.rests[1:], None), strict=True):
+            heads.append(head)
+            frame = socket @ rotation.to_matrix()
+            frames.append(frame)
+            head = head + frame @ offset
+            socket = frame @ rest if rest is not None else frame
+        self.rotations, self._frames, self._levers = rotations, frames, [head - each for each in heads]
+        self._error = self._target - head
+
+    def turn_whole(self) -> None:
+        """Turn the chain so that its tip lies towards the target, in an arc: see chains.turned_whole()."""
+        span, line = self._levers[0], self._target - self._head
+        levers = [max(lever.dot(span), 0.0) for lever in self._levers]
+        squares = sum(lever * lever for lever in levers)
+        turn = rotation_vector(rotation_between(span, line)) * (levers[0] / squares if squares else 0.0)
+        bend = BEND * min(max((span.length / self._size - BENT) / (EXTENDED - BENT), 0.0), 1.0)
+        turns = [turn * lever for lever in levers]
+        if bend:
+            axes = (joint.freedom.bend_axis for joint in self._chain.joints)
+            bent = [frame @ axis * bend for frame, axis in zip(self._frames, axes, strict=True)]
+            turns = [own + more for own, more in zip(turns, bent, strict=True)]
+        self._step(turns)
+        into, (first, *others) = self._frames[0].to_quaternion(), self.rotations
+        rest = rotation_between(self._levers[0], line)
+        self._place([(first @ (into.conjugated() @ rest @ into)).normalized(), *others])
+
+    def relax(self) -> None:
+        """Approach the reference in what the target leaves free: see posture.Relaxation."""
+        gain, last = 1.0, [Vector() for _ in self._back]
+        for _ in range(USUAL_SPREAD.coarse):
+            every = zip(self._back, self.rotations, self._frames, last, strict=True)
+            change = self._change(
+                [
+                    frame @ (rotation_vector(back @ now) * -gain) + before * MOMENTUM
+                    for back, now, frame, before in every
+                ]
+            )
+            most = max(abs(part) for turn in change for part in turn)
+            if most > LARGEST_STEP:
+                change = [turn * (LARGEST_STEP / most) for turn in change]
+            back = sum(turn.dot(before) for turn, before in zip(change, last, strict=True)) < 0.0
+            gain, last = LESS * gain if back else min(MORE * gain, 1.0), change
+            self._step(change)
+            if most <= STILL:
+                return
+
+    def is_made_exact(self) -> bool:
+        """Bring the tip to the target: see batch.descent."""
+        before = float("inf")
+        for _ in range(PLAIN.iterations):
+            off = self._error.length
+            if off <= self._near:
+                return True
+            if off >= before:
+                return off <= _ROUNDING * self._size
+            before = off
+            turns = self._change([Vector() for _ in self._back])
+            self._step([turn * min(1.0, PLAIN.largest / max(turn.length, 1e-12)) for turn in turns])
+        return False
+
+    def _change(self, wish: list[Vector]) -> list[Vector]:
+        """Turns [rad, armature space] that bring the tip to the target, by damped least squares off those wished."""
+        size, levers = self._size, self._levers
+        x, y, z = self._error
+        xx = xy = xz = yy = yz = zz = 0.0
+        for (p, q, r), (a, b, c) in zip(levers, wish, strict=True):
+            x, y, z = x - (b * r - c * q), y - (c * p - a * r), z - (a * q - b * p)
+            pp, qq, rr = p * p, q * q, r * r
+            xx, yy, zz = xx + qq + rr, yy + pp + rr, zz + pp + qq
+            xy, xz, yz = xy - p * q, xz - p * r, yz - q * r
+        damping = DAMPING * min(1.0, self._error.length / size) * (xx + yy + zz) + _LEAST * size * size
+        along = Vector(_solved(xx + damping, xy, xz, yy + damping, yz, zz + damping, x, y, z))
+        return [own + lever.cross(along) for own, lever in zip(wish, levers, strict=True)]
+
+    def _step(self, turns: list[Vector]) -> None:
+        """Turn the joints further by rotation vectors of armature space, as algebra.stepped() does."""
+        rotations = []
+        for turn, frame, rotation in zip(turns, self._frames, self.rotations, strict=True):
+            local = turn @ frame
+            step = Quaternion((1.0 - local.length_squared / 16.0, *(0.5 * local)))
+            rotations.append((rotation @ step).normalized())
+        self._place(rotations)
+
+
+def _solved(
+    xx: float, xy: float, xz: float, yy: float, yz: float, zz: float, x: float, y: float, z: float
+) -> tuple[float, float, float]:
+    """Solve a symmetric, positive definite system of three by Cholesky's factors."""
+    a = sqrt(xx)
+    b, c = xy / a, xz / a
+    d = sqrt(max(yy - b * b, 1e-300))
+    e = (yz - b * c) / d
+    f = sqrt(max(zz - c * c - e * e, 1e-300))
+    x /= a
+    y = (y - b * x) / d
+    z = (z - c * x - e * y) / f / f
+    y = (y - e * z) / d
+    return (x - b * y - c * z) / a, y, z
