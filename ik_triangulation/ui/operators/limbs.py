@@ -177,6 +177,28 @@ class POSE_OT_ik_triangulation_remove_everything(IKOperator):
         return self.conclude(lambda: self.tell({"INFO"}, text))
 
 
+class POSE_OT_ik_triangulation_targets_remove(IKOperator):
+    bl_idname = "pose.ik_triangulation_targets_remove"
+    bl_label = "Remove Targets"
+    bl_description = (
+        "Finish the shot: remove the empties that were made as targets of the rig, with their actions, and keep the "
+        "baked keys, so that a game engine gets one take. Targets of your own stay"
+    )
+
+    @classmethod
+    def poll_problem(cls, context: Context) -> str | None:
+        return cannot_edit(context) or (None if active_armature(context) else "Select an armature")
+
+    def act(self, context: Context) -> set[str]:
+        armature = active_armature(context)
+        _make_active(context, armature)
+        removed = removal.remove_targets(armature)
+        if not removed:
+            self.tell({"INFO"}, "There is no target that was made for a limb")
+            return {"CANCELLED"}
+        return self.conclude(lambda: self.tell({"INFO"}, f"{removed} targets removed, and the keys kept"))
+
+
 def _make_active(context: Context, armature: Object) -> None:
     """Make the armature active in place of an object that may be removed."""
     if context.view_layer.objects.active != armature and armature.visible_get(view_layer=context.view_layer):
@@ -296,6 +318,7 @@ register, unregister = bpy.utils.register_classes_factory(
         POSE_OT_ik_triangulation_limb_add,
         POSE_OT_ik_triangulation_limb_remove,
         POSE_OT_ik_triangulation_remove_everything,
+        POSE_OT_ik_triangulation_targets_remove,
         POSE_OT_ik_triangulation_target_add,
         POSE_OT_ik_triangulation_preset_load,
         POSE_OT_ik_triangulation_preset_add,
