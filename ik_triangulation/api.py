@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from .jobs.controls import let_follow
     from .jobs.edit import pull as pull
     from .jobs.frame_solver import FrameResult
+    from .jobs.grasp import grasp as grasp
     from .jobs.joint_tools import copy_to_others as copy_joint_to_others
     from .jobs.joint_tools import copy_to_own as copy_joints_to_own
     from .jobs.joint_tools import learn as learn_joints
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
     from .jobs.reach import reach_with_body as reach_with_body
     from .jobs.removal import Removal, remove_everything
     from .jobs.removal import remove_limb as remove_limb
+    from .jobs.removal import remove_targets as remove_targets
     from .jobs.report import BodyReport, TipSummary
     from .jobs.report import Report as Report
     from .jobs.report import TipReport as TipReport

@@ -15,9 +15,12 @@ python scripts/benchmark.py body [--sets N] [--paths N]         hands, feet and 
                                  [--recordings FOLDER]          and recorded motion from its hands, feet and head
 python scripts/benchmark.py jobs [--jobs ...] [--rigs ...]      everyday jobs of a body: cup, shelf, floor, table, ...
 python scripts/benchmark.py contacts FOLDER [--frames N]      recorded motion whose feet slide, cleaned
+python scripts/benchmark.py grasp FOLDER [--each]               hands of other people's characters around 20 objects
 python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps beside the scalar solvers
                                 [--limits] [--peers N]          and maps with Finish of limited chains
 python scripts/benchmark.py live [--bones N ...]                a dragged and a played target beside the IK constraint
+python scripts/benchmark.py edit                                steps of a dragged trail, of arms and bodies on three
+                                                                kinds of rig, which has no peer
 python scripts/benchmark.py overlay [--rounds N] [--bones ...]  a redraw of the viewport overlay, which has no peer
 python scripts/benchmark.py panel [--bones N] [--objects N]     a redraw of all panels, which has no peer
 python scripts/benchmark.py start [--rounds N]                  enabling the extension beside enabling Rigify
@@ -53,8 +56,10 @@ def main():
         body,
         contacts,
         drags,
+        edit,
         far,
         farm,
+        grasp,
         jobs,
         lifts,
         live,
@@ -90,8 +95,10 @@ def main():
         far,
         jobs,
         contacts,
+        grasp,
         map,
         live,
+        edit,
         overlay,
         panel,
         farm,

@@ -71,6 +71,33 @@ def remove_everything(armature: Object, view_layer: ViewLayer | None = None, sce
     return Removal(len(tips), keys, sum(unused) + len(maps))
 
 
+def remove_targets(armature: Object) -> int:
+    """Remove the empties that were made as targets of a rig, with their actions, and return their number; keys stay.
+
+    The limbs keep their settings and get no target. Targets of the user's own stay, as their limbs do, and so do
+    empties that something else has a use for. Exporters that take every action of a file then find that of the rig.
+    """
+    check_registered()
+    made = made_targets(armature)
+    for bone in armature.pose.bones:
+        limb = bone.ik_triangulation
+        if limb.target in made:
+            stop(armature, bone.name)
+        for name in ("target", "pole_target"):
+            if getattr(limb, name) in made:
+                limb.property_unset(name)
+        for stop_at in limb.reach_stops:
+            if stop_at.target in made:
+                stop_at.target = None
+    armature.update_tag()  # of a value that is unset Blender tells nobody
+    actions = [ob.animation_data.action for ob in made if ob.animation_data and ob.animation_data.action]
+    removed = sum(remove_unused(target, armature) for target in made)
+    for action in dict.fromkeys(actions):
+        if not action.users and action.library is None:
+            bpy.data.actions.remove(action)
+    return removed
+
+
 def _drop_empty_action(armature: Object) -> None:
     """Remove the action of a rig if it has no F-curves left and nothing else uses it, as a bake makes one."""
     animation = armature.animation_data

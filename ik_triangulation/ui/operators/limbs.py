@@ -49,7 +49,9 @@ class POSE_OT_ik_triangulation_body_add(IKOperator):
         text, doubts = show_body(armature, made)
         self.tell({"INFO"}, f"Body: {text}")
         if doubts:
-            self.tell({"WARNING"}, f"Check the limbs: {doubts}")
+            self.tell(
+                {"WARNING"}, f"Check the limbs: {doubts}. If one is wrong, select the tips of all and set up again."
+            )
 
 
 def show_body(armature: Object, made: "setup.NewBody") -> tuple[str, str]:
@@ -124,7 +126,9 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
         text, doubts = show_body(armature, made)
         self.tell({"INFO"}, f"{count} bones are selected, so their body was set up: {text}")
         if doubts:
-            self.tell({"WARNING"}, f"Check the limbs: {doubts}")
+            self.tell(
+                {"WARNING"}, f"Check the limbs: {doubts}. If one is wrong, select the tips of all and set up again."
+            )
 
 
 class POSE_OT_ik_triangulation_limb_remove(IKOperator):
@@ -171,6 +175,28 @@ class POSE_OT_ik_triangulation_remove_everything(IKOperator):
             forget_result(armature, tip)
         text = f"Removed {removed.limbs} limbs, {removed.keys} keys, {removed.objects} objects"
         return self.conclude(lambda: self.tell({"INFO"}, text))
+
+
+class POSE_OT_ik_triangulation_targets_remove(IKOperator):
+    bl_idname = "pose.ik_triangulation_targets_remove"
+    bl_label = "Remove Targets"
+    bl_description = (
+        "Finish the shot: remove the empties that were made as targets of the rig, with their actions, and keep the "
+        "baked keys, so that a game engine gets one take. Targets of your own stay"
+    )
+
+    @classmethod
+    def poll_problem(cls, context: Context) -> str | None:
+        return cannot_edit(context) or (None if active_armature(context) else "Select an armature")
+
+    def act(self, context: Context) -> set[str]:
+        armature = active_armature(context)
+        _make_active(context, armature)
+        removed = removal.remove_targets(armature)
+        if not removed:
+            self.tell({"INFO"}, "There is no target that was made for a limb")
+            return {"CANCELLED"}
+        return self.conclude(lambda: self.tell({"INFO"}, f"{removed} targets removed, and the keys kept"))
 
 
 def _make_active(context: Context, armature: Object) -> None:
@@ -292,6 +318,7 @@ register, unregister = bpy.utils.register_classes_factory(
         POSE_OT_ik_triangulation_limb_add,
         POSE_OT_ik_triangulation_limb_remove,
         POSE_OT_ik_triangulation_remove_everything,
+        POSE_OT_ik_triangulation_targets_remove,
         POSE_OT_ik_triangulation_target_add,
         POSE_OT_ik_triangulation_preset_load,
         POSE_OT_ik_triangulation_preset_add,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import bpy
 import gpu
 import numpy as np
-from bpy.types import Context, Object, PoseBone, SpaceView3D
+from bpy.types import Context, Object, PoseBone
 from gpu_extras.batch import batch_for_shader
 
 from ...cooperative import Work
@@ -88,7 +88,9 @@ def trail_of(context: Context) -> trails.Trail | None:
 
 
 def forget_trail() -> None:
-    """Forget what was read."""
+    """Forget what was read, and stop reading."""
+    if bpy.app.timers.is_registered(_read_on):
+        bpy.app.timers.unregister(_read_on)
     _state.__init__()
 
 
@@ -219,17 +221,3 @@ def _paint(kind: str, places: Numbers, colours: Array, line_width: float = 0.0, 
     else:
         gpu.state.point_size_set(size)
     batch.draw(shader)
-
-
-_handles: list[object] = []
-
-
-def register() -> None:
-    _handles.append(SpaceView3D.draw_handler_add(draw_trail, (), "WINDOW", "POST_VIEW"))
-
-
-def unregister() -> None:
-    SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
-    if bpy.app.timers.is_registered(_read_on):
-        bpy.app.timers.unregister(_read_on)
-    forget_trail()

@@ -7,10 +7,13 @@ from bpy.types import Context, Panel
 from ..context import active_bone
 from ..operators.drag import POSE_OT_ik_triangulation_drag
 from ..operators.edit import (
+    POSE_OT_ik_triangulation_breakdown,
     POSE_OT_ik_triangulation_mirror,
     POSE_OT_ik_triangulation_pull,
     POSE_OT_ik_triangulation_target_to_tip,
 )
+from ..operators.grasp import POSE_OT_ik_triangulation_grasp
+from ..operators.limbs import POSE_OT_ik_triangulation_targets_remove
 from ..operators.trail import POSE_OT_ik_triangulation_trail_drag
 from ..operators.transfer import POSE_OT_ik_triangulation_transfer
 from .layout import LimbPanel
@@ -43,10 +46,13 @@ class VIEW3D_PT_ik_triangulation_edit(LimbPanel, Panel):
         row.operator(POSE_OT_ik_triangulation_pull.bl_idname, icon="PROP_ON")
         row.operator_context = "INVOKE_REGION_WIN"
         row.operator(POSE_OT_ik_triangulation_trail_drag.bl_idname, icon="RESTRICT_SELECT_OFF")
+        column.operator(POSE_OT_ik_triangulation_breakdown.bl_idname, icon="IPO_EASE_IN_OUT")
         column.operator(POSE_OT_ik_triangulation_mirror.bl_idname, icon="MOD_MIRROR")
+        column.operator(POSE_OT_ik_triangulation_grasp.bl_idname, icon="CON_CHILDOF")
         row = column.row(align=True)
         row.operator(POSE_OT_ik_triangulation_transfer.bl_idname, text="IK to FK").to = "FK"
         row.operator(POSE_OT_ik_triangulation_transfer.bl_idname, text="FK to IK").to = "IK"
+        column.operator(POSE_OT_ik_triangulation_targets_remove.bl_idname, icon="TRASH")
 
 
 register, unregister = bpy.utils.register_classes_factory((VIEW3D_PT_ik_triangulation_edit,))

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A hand closes around an object on any kind of character, keyed while it holds it; what cannot be held is refused."""
+
+from itertools import pairwise
+from math import degrees, radians
+
+import bmesh
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix, Vector
+from mathutils.bvhtree import BVHTree
+
+from ik_triangulation.errors import RigError, TargetError
+from ik_triangulation.jobs.grasp import grasp
+from ik_triangulation.rig.grasping import GraspingHand
+
+from ..characters import character, part_of
+from ..rigs import all_keys, curves_of, empty, key_frames, nothing_lost, place
+
+pytestmark = pytest.mark.usefixtures("addon", "empty_scene")
+RADIUS = 0.0085  # m of a finger
+SOME = "Rigify metarig", "Mixamo", "Unreal", "VRoid"
+
+
+def hand_of(rig, kind):
+    bpy.context.view_layer.update()
+    return GraspingHand(rig, part_of(rig, kind, "hand").name)
+
+
+def rod(hand, radius=0.025, off=0.014, depth=0.2, name="Rod"):
+    """A rod along the knuckles, in the palm of a hand."""
+    made = bmesh.new()
+    bmesh.ops.create_cone(made, segments=32, radius1=radius, radius2=radius, depth=depth, cap_ends=True)
+    mesh = bpy.data.meshes.new(name)
+    made.to_mesh(mesh)
+    made.free()
+    ob = place(bpy.data.objects.new(name, mesh))
+    middle = sum(hand.knuckles, Vector()) / len(hand.knuckles)
+    turn = hand.row.to_track_quat("Z", "Y").to_matrix().to_4x4()
+    ob.matrix_world = Matrix.Translation(middle + hand.palm * (radius + off) + hand.along * 0.008) @ turn
+    bpy.context.view_layer.update()
+    return ob
+
+
+def clearances(rig, kind, ob):
+    """The distances of the skin of each finger and the thumb from an object, as evaluated [m]."""
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    mesh = ob.evaluated_get(depsgraph).data
+    tree = BVHTree.FromPolygons([ob.matrix_world @ v.co for v in mesh.vertices], [[*f.vertices] for f in mesh.polygons])
+    found = {}
+    for finger in ("thumb", "index", "middle", "ring", "little"):
+        bones = [part_of(rig, kind, f"{finger}{n}") for n in (1, 2, 3)]
+        joints = [rig.matrix_world @ bone.head for bone in bones]
+        for share in np.linspace(0.0, 1.0, 9)[1:]:
+            for a, b in pairwise(joints):
+                point = a.lerp(b, share)
+                near, normal, _, away = tree.find_nearest(point)
+                signed = away if (point - near).dot(normal) > 0.0 else -away
+                found[finger] = min(found.get(finger, 1.0), signed - RADIUS)
+    return found
+
+
+@pytest.mark.parametrize("kind", SOME)
+def test_fingers_touch_and_are_not_in_the_object_and_the_thumb_is_opposite(kind):
+    rig = character(kind)
+    held = rod(hand_of(rig, kind))
+    done = grasp(rig, part_of(rig, kind, "hand").name, held, key=False)
+    assert done.fingers >= 3
+    assert degrees(done.opposition) >= 100.0
+    assert done.penetration <= 0.002
+    assert done.warnings == ()
+    shown = clearances(rig, kind, held)
+    assert min(shown.values()) > -0.002
+    assert sum(clear < 0.004 for finger, clear in shown.items() if finger != "thumb") >= 3
+    assert not all_keys(rig)
+
+
+def test_limits_of_the_rig_hold_and_human_ones_where_it_has_none():
+    kind = "Mixamo"
+    rig = character(kind)
+    hand = hand_of(rig, kind)
+    stiff = part_of(rig, kind, "index2")
+    for axis in "xyz":
+        setattr(stiff, f"use_ik_limit_{axis}", True)
+        setattr(stiff, f"ik_min_{axis}", radians(-5.0))
+        setattr(stiff, f"ik_max_{axis}", radians(5.0))
+    grasp(rig, hand.name, rod(hand, 0.015), key=False, shift=False)
+    assert degrees(stiff.rotation_quaternion.angle) < 9.0
+    bent = degrees(part_of(rig, kind, "middle2").rotation_quaternion.angle)
+    assert 20.0 < bent <= 105.1
+
+
+def test_the_hand_shifts_to_what_is_a_little_off_its_palm_unless_its_arm_is_animated():
+    kind = "Rigify metarig"
+    rig = character(kind)
+    hand = hand_of(rig, kind)
+    held = rod(hand, 0.02, off=0.028)
+    before = rig.matrix_world @ part_of(rig, kind, "hand").head
+    done = grasp(rig, hand.name, held, key=False)
+    moved = (rig.matrix_world @ part_of(rig, kind, "hand").head - before).length
+    assert 0.005 < moved <= 0.035
+    assert done.shift == pytest.approx(moved, abs=1e-4)
+    assert done.fingers >= 3
+    part_of(rig, kind, "upper_arm").keyframe_insert("rotation_quaternion", frame=1)
+    part_of(rig, kind, "forearm").keyframe_insert("rotation_quaternion", frame=1)
+    held.location += hand.palm * 0.01
+    assert grasp(rig, hand.name, held, key=False).shift == 0.0
+
+
+def test_fingers_are_keyed_while_the_hand_holds_what_it_takes():
+    kind = "Mixamo"
+    rig = character(kind)
+    hand = hand_of(rig, kind)
+    held = rod(hand)
+    hold = held.constraints.new("CHILD_OF")
+    hold.name, hold.target, hold.subtarget = f"Held by {hand.name}", rig, hand.name
+    bone = rig.pose.bones[hand.name]
+    hold.inverse_matrix = (rig.matrix_world @ bone.matrix).inverted()
+    for frame, value in ((1, 0.0), (20, 1.0), (41, 0.0)):
+        hold.influence = value
+        hold.keyframe_insert("influence", frame=frame)
+    for curve in curves_of(held):
+        for key in curve.keyframe_points:
+            key.interpolation = "CONSTANT"
+    bpy.context.scene.frame_set(5)
+    done = grasp(rig, hand.name, held)
+    assert done.frames == (12, 20, 40, 48)
+    curve = next(c for c in curves_of(rig) if "HandMiddle1" in c.data_path and c.array_index == 0)
+    assert key_frames(curve) == [12, 20, 40, 48]
+    assert curve.evaluate(12) == pytest.approx(1.0)
+    assert curve.evaluate(30) < 0.99
+    assert curve.evaluate(48) == pytest.approx(1.0)
+
+
+def test_what_cannot_be_held_is_refused_in_words():
+    kind = "Rigify metarig"
+    rig = character(kind)
+    hand = hand_of(rig, kind)
+    far = rod(hand, 0.02, off=0.4, name="Far")
+    thick = rod(hand, 0.15, depth=0.4, name="Barrel")
+    flat = empty()
+    with nothing_lost():
+        with pytest.raises(TargetError, match=r"'Far' is .* out of the reach of its fingers"):
+            grasp(rig, hand.name, far)
+        with pytest.raises(TargetError, match=r"'Barrel' is .* thick, more than 'hand.L' opens"):
+            grasp(rig, hand.name, thick)
+        with pytest.raises(TargetError, match="has no faces to hold"):
+            grasp(rig, hand.name, flat)
+        with pytest.raises(RigError, match="belongs to no arm or hand"):
+            grasp(rig, "thigh.L", far)
+    plain = character(kind, "Plain", fingers=False)
+    with nothing_lost(), pytest.raises(RigError, match="is no hand whose fingers are known"):
+        grasp(plain, "hand.L", far)
