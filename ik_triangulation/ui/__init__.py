@@ -4,6 +4,7 @@
 from ..registration import register_all
 
 _MODULES = (  # in the order of registration
+    "preferences",
     "translation",
     "modal_job",
     "last_result",
