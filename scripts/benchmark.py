@@ -19,6 +19,8 @@ python scripts/benchmark.py grasp FOLDER [--each]               hands of other p
 python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps beside the scalar solvers
                                 [--limits] [--peers N]          and maps with Finish of limited chains
 python scripts/benchmark.py live [--bones N ...]                a dragged and a played target beside the IK constraint
+python scripts/benchmark.py edit                                steps of a dragged trail, of arms and bodies on three
+                                                                kinds of rig, which has no peer
 python scripts/benchmark.py overlay [--rounds N] [--bones ...]  a redraw of the viewport overlay, which has no peer
 python scripts/benchmark.py panel [--bones N] [--objects N]     a redraw of all panels, which has no peer
 python scripts/benchmark.py start [--rounds N]                  enabling the extension beside enabling Rigify
@@ -54,6 +56,7 @@ def main():
         body,
         contacts,
         drags,
+        edit,
         far,
         farm,
         grasp,
@@ -95,6 +98,7 @@ def main():
         grasp,
         map,
         live,
+        edit,
         overlay,
         panel,
         farm,

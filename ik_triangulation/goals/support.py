@@ -8,12 +8,14 @@ static balance, the convex hull of the contacts seen from above.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 
 from ..kinematics.arrays import Columns, Indices, Numbers
-from ..kinematics.batch import Geometry
+from ..kinematics.batch import Geometry, Tree
 from ..kinematics.batch.algebra import at, cross, square_to
+from ..kinematics.body_anatomy import ARM_PARTS
 from .task import Level, Missing
 
 _NOTHING = 1e-300
@@ -216,14 +218,17 @@ class BalanceTask:
         return Missing((near - seen) * self.present, away, ((away > 0.0).astype(float),))
 
     def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
-        """Write the velocities of the centre of mass, for the poses that are outside their support."""
+        """Write the velocities of the centre of mass, for the poses that are outside their support.
+
+        Arms that swing out for balance are a fall: trunk and legs bring the centre back.
+        """
         tree, (outside,) = geometry.tree, measured.more
         hanging = tree.above * self.masses  # [i, j]: mass of joint j that rotates with joint i
         places = self._places(geometry)
         levers = np.tensordot(hanging, places, 1) - hanging.sum(1)[:, None, None] * geometry.heads
         velocities = cross(axes, levers[tree.joint_of])
         for i, way in enumerate(self.support.across):
-            out[i, : len(tree.joint_of)] = np.einsum("j,kjf->kf", way, velocities) * outside
+            out[i, : len(tree.joint_of)] = np.einsum("j,kjf->kf", way, velocities) * outside * _balancing(tree)
             out[i, len(tree.joint_of) :] = tree.size * (tree.root_ways @ way)[:, None] * outside
 
     def ways(self, root: Numbers, place: Numbers) -> Numbers:
@@ -250,6 +255,12 @@ class BalanceTask:
         places += frames[:, :, 1] * centres[:, 1]
         places += frames[:, :, 2] * centres[:, 2]
         return places
+
+
+@lru_cache(maxsize=32)
+def _balancing(tree: Tree) -> Numbers:
+    """Shares (c, 1) of the columns that rotate in what brings the centre of mass back: none of arms."""
+    return np.array([[float(tree.anatomy.parts[j] not in ARM_PARTS)] for j in tree.joint_of])
 
 
 def balance_task(tree_masses: Numbers, centres: Numbers, support: Support, size: float) -> BalanceTask:

@@ -6,7 +6,8 @@ What touches the ground is pinned where it is. The pose that is shown is the ref
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 import numpy as np
@@ -49,11 +50,9 @@ class BodyDrag:
         view_layer.update()
         self._armature, self._scene, self._view_layer = armature, scene, view_layer
         self.bone = _dragged(armature, find_bone(armature, bone).name)
-        with Undo() as undo:  # what is set up here for the joints' limits is taken back before anybody sees it
-            keep_objects(undo)
-            keep_settings(armature, undo)
-            rig = _body_around(armature, self.bone, view_layer)
-            self._motion = BodyMotion(rig, self._samples(rig), scene)
+        with recognised(armature) as found:  # for the joints' limits as well, which are read here
+            rig = _body_around(armature, self.bone, found, view_layer)
+            self._motion = BodyMotion(rig, samples_as_shown(rig, scene, view_layer), scene)
             self._motion.take(self._motion.problem.reference, ())
         view_layer.update()
         self._rig, self.problem = rig, ""
@@ -114,22 +113,36 @@ class BodyDrag:
         before = self._before[bone.name, prop]
         return max(abs(a - b) for a, b in zip(before, getattr(bone, prop), strict=True)) > _SAME
 
-    def _samples(self, rig: RigBody) -> BodySamples:
-        """Return the body as it is shown now, by which its pinned tips are held."""
-        evaluated = rig.armature.evaluated_get(self._view_layer.depsgraph)
-        channels = channels_of(evaluated, rig.bones)
-        base = unscaled_base(base_of(evaluated, rig.hips), rig.hips)
-        located = next(each for name, each in zip(rig.bones, channels, strict=True) if name == rig.hips).location
-        return BodySamples(
-            [float(self._scene.frame_current)],
-            np.array(evaluated.matrix_world)[..., None],
-            np.array(base)[..., None],
-            channels,
-            np.array([each.rotation[:] for each in channels], float)[..., None],
-            np.array(located, float)[:, None],
-            {limb.tip: [Goal(Anywhere())] for limb in rig.limbs},
-            {tip: np.ones(1) for tip in rig.tips},
-        )
+
+def samples_as_shown(rig: RigBody, scene: Scene, view_layer: ViewLayer) -> BodySamples:
+    """Return a body as it is shown now, by which its pinned tips are held, without goals."""
+    evaluated = rig.armature.evaluated_get(view_layer.depsgraph)
+    channels = channels_of(evaluated, rig.bones)
+    base = unscaled_base(base_of(evaluated, rig.hips), rig.hips)
+    located = next(each for name, each in zip(rig.bones, channels, strict=True) if name == rig.hips).location
+    return BodySamples(
+        [float(scene.frame_current)],
+        np.array(evaluated.matrix_world)[..., None],
+        np.array(base)[..., None],
+        channels,
+        np.array([each.rotation[:] for each in channels], float)[..., None],
+        np.array(located, float)[:, None],
+        {limb.tip: [Goal(Anywhere())] for limb in rig.limbs},
+        {tip: np.ones(1) for tip in rig.tips},
+    )
+
+
+@contextmanager
+def recognised(armature: Object) -> Iterator[RigBody | None]:
+    """Give the body of an armature, set up where that is not done yet, and take the set-up back; None without one."""
+    with Undo() as undo:
+        keep_objects(undo)
+        keep_settings(armature, undo)
+        found: RigBody | None = None
+        with suppress(ChainError):
+            made = set_up_body(armature)
+            found = body_of(armature, (*made.reach, *made.held)[0])
+        yield found
 
 
 def _dragged(armature: Object, name: str) -> str:
@@ -141,15 +154,11 @@ def _dragged(armature: Object, name: str) -> str:
     return bone
 
 
-def _body_around(armature: Object, bone: str, view_layer: ViewLayer) -> RigBody:
+def _body_around(armature: Object, bone: str, found: RigBody | None, view_layer: ViewLayer) -> RigBody:
     """Return the body whose bone is dragged, with what touches the ground held; else the chain that ends in the bone.
 
-    Sets up the body where that is not done yet. Raises ChainError for a bone that cannot be dragged.
+    Raises ChainError for a bone that cannot be dragged.
     """
-    found: RigBody | None = None
-    with suppress(ChainError):
-        made = set_up_body(armature)
-        found = body_of(armature, (*made.reach, *made.held)[0])
     anatomy, bones = Anatomy(armature, Controls(armature)), armature.pose.bones
     line = [bone, *(above.name for above in bones[bone].parent_recursive)]
     if found is None or found.hips not in line:

@@ -24,7 +24,7 @@ _LAST = 59
 
 
 class Demo(NamedTuple):
-    """What was added: the figure, the ball, and the frames of the motion."""
+    """The figure and the ball that were added, and the frames of the motion."""
 
     armature: Object
     ball: Object

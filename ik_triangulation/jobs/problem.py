@@ -52,6 +52,7 @@ from ..rig.stored_body import stored_body
 from ..rig.targets.goal import GoalReader
 from ..rig.timeline import Clock
 from ..solvers.body.floor import Floor, floor_of
+from ..solvers.body.reaching import reaching_of
 from ..solvers.natural.posture import USUAL_FPS
 from .contacts import Contacts, compliance_with_contacts, lifted, read_contacts, with_contacts
 from .frame_solver import at_frame, solver_settings
@@ -387,6 +388,17 @@ class BodyProblem:
         place = bases[:3, 3] + np.einsum("ijf,jf->if", self._ways, locations)
         none, rotations = (np.empty((0, count)), np.empty((0, 4, count))), np.ascontiguousarray(rotations)
         return tree.posed(rotations, States(*none, rotations[tree.held], bases[:3, :3], place))
+
+    def too_far(self) -> list[str]:
+        """Return warnings that name tips to which a step would lead rather than a standing body."""
+        reaching = reaching_of(self.body.tree, self.reference, self.tasks, self.steady)
+        short = reaching.short(self.tasks) if reaching else {}
+        frames = self.samples.frames
+        return [
+            f"'{self.body.tips[tip].name}' reaches farther than a standing body does, most at frame {frames[at]:g}. "
+            "Step towards its target, or turn the feet."
+            for tip, at in short.items()
+        ]
 
     def outside(self, states: States) -> float | None:
         """Return how far the centre of mass is outside at most [Blender units]; None without balance."""

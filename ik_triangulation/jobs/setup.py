@@ -343,7 +343,7 @@ def _doubts(anatomy: Anatomy, limbs: Sequence[BodyLimb]) -> tuple[str, ...]:
     for kind in (ARM, LEG):
         sides = {side: [len(limb.bones) for limb in limbs if limb.kind is kind and limb.side == side] for side in "LR"}
         if sides["L"] != sides["R"]:
-            doubts.append(f"the {_PLURALS[kind.name]} of the two sides differ: select the right tips and set up again")
+            doubts.append(f"the {_PLURALS[kind.name]} of the two sides differ")
         elif kind.name in anatomy.by_shape and sides["L"]:
             doubts.append(f"{_PLURALS[kind.name]} were recognized by shape")
     if not any(limb.kind is NECK for limb in limbs):

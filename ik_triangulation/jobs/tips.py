@@ -110,7 +110,7 @@ def report_written(
     planned = None if times is None else problem.planned(states, times, Clock(scene, rig.armature))
     report = yield from measure_body(rig, samples, held, scene, allowed, planned)
     report = with_floor(report, problem, samples.goals)
-    warnings = [*warnings, *samples.warnings, *report.warnings]
+    warnings = [*warnings, *samples.warnings, *report.warnings, *problem.too_far()]
     return replace(report, **{"outside": problem.outside(states), **more}, warnings=warnings)
 
 

@@ -146,7 +146,8 @@ def write_together(
         values.restore([(run.path, index) for run in written[armature] for index in run.indices])
     yield
     for part in parts:
-        _show(part, scene, undo)
+        remember_written(_bones(part.rig))
+        remember_place(part.rig.armature.pose.bones[name] for name in {run.bone for run in part.keys.runs})
     return counts
 
 
@@ -212,21 +213,6 @@ def _before(bone: PoseBone, prop: str, path: str, bag: ActionChannelbag) -> tupl
     if prop == "location":
         return place_before_bake(bone.id_data, bone.name, bag)
     return before_bake(bag, path, tuple(getattr(bone, prop)))
-
-
-def _show(part: Writing, scene: Scene, undo: ExitStack) -> None:
-    """Pose the baked bones by their curves, which Blender would only do at the next change of frame."""
-    armature = part.rig.armature
-    time = Clock(scene, armature).time(scene.frame_current + scene.frame_subframe)
-    for run in part.keys.runs:
-        bone, prop = _property(armature, run)
-        values = list(getattr(bone, prop))
-        curves = part.destination.shown(part.kind, armature, time, run.path)
-        for index in curves.keys() & run.indices:
-            values[index] = curves[index].evaluate(time)
-        _put(bone, prop, values, undo)
-    remember_written(_bones(part.rig))
-    remember_place(armature.pose.bones[name] for name in {run.bone for run in part.keys.runs})
 
 
 def _put(bone: PoseBone, prop: str, values: Sequence[float], undo: ExitStack) -> None:

@@ -303,13 +303,20 @@ class EulerLimits(Freedom):
         return from_euler([random.uniform(*ends) for ends in ranges], self.order)
 
     def nearest(self, rotation: Quaternion) -> Quaternion:
-        angles = self.angles(rotation)
-        result = from_euler(angles, self.order)
+        triple = x, y, z = to_euler(rotation, self.order)
+        (a, b, c), (d, e, f) = self.lower, self.upper
+        if a <= x <= d and b <= y <= e and c <= z <= f:
+            return rotation
+        result = from_euler(self._fitted(rotation, triple), self.order)
         return rotation if rotation_angle(result, rotation) < ANGLE_ROUNDING else result
 
     def angles(self, rotation: Quaternion) -> tuple[float, ...]:
         """Euler angles [rad] (x, y, z) inside the limits for the allowed rotation nearest to `rotation`."""
-        triple = x, y, z = to_euler(rotation, self.order)
+        return self._fitted(rotation, to_euler(rotation, self.order))
+
+    def _fitted(self, rotation: Quaternion, triple: Triple) -> tuple[float, ...]:
+        """The same, of a rotation with these angles."""
+        x, y, z = triple
         (a, b, c), (d, e, f) = self.lower, self.upper
         # Fast path: almost every rotation is allowed and has its angles in the first half turn.
         fx, fy, fz = min(max(x, a), d), min(max(y, b), e), min(max(z, c), f)

@@ -332,55 +332,55 @@ def _turned(before: Numbers, after: Numbers) -> Numbers:
     return (1.0 - alike).sum(0)
 
 
-def other_branches(shot: Tracking, path: Tracked, seed: int = 0) -> Iterator[States]:
+def other_branches(tracking: Tracking, path: Tracked, seed: int = 0) -> Iterator[States]:
     """Yield other paths through the knots, as states of all frames that are not brought to their goals yet."""
     random = np.random.default_rng(seed)
     for way in _WAYS:
-        knots = knots_of(shot.ways, shot.cuts, way)
+        knots = knots_of(tracking.ways, tracking.cuts, way)
         if len(knots) < 3:
             continue
-        candidates = _candidates(shot, path, knots, random)
-        chosen = _calmest(shot, path, knots, candidates)
-        yield interpolated(shot.tree, knots, candidates.take(chosen), shot.frames)
+        candidates = _candidates(tracking, path, knots, random)
+        chosen = _calmest(tracking, path, knots, candidates)
+        yield interpolated(tracking.tree, knots, candidates.take(chosen), tracking.frames)
 
 
-def _candidates(shot: Tracking, path: Tracked, knots: Indices, random: np.random.Generator) -> States:
+def _candidates(tracking: Tracking, path: Tracked, knots: Indices, random: np.random.Generator) -> States:
     """Poses at the knots, knot after knot: the one of the path, those drawn, and these followed to both neighbours."""
     count = len(knots)
     here = np.repeat(knots, _POSES)
-    drawn = strayed(shot.tree, path.states.take(here), np.tile(np.linspace(0.25, 1.0, _POSES), count), random)
-    drawn = _brought(shot, path, drawn, here)
+    drawn = strayed(tracking.tree, path.states.take(here), np.tile(np.linspace(0.25, 1.0, _POSES), count), random)
+    drawn = _brought(tracking, path, drawn, here)
     groups = [path.states.take(knots), drawn]
     at = [np.arange(count), np.repeat(np.arange(count), _POSES)]
     for step in (-1, 1):
         place = (at[1] + step) % count
-        followed = drawn.like(shot.frames.take(knots[place]))
-        groups.append(_brought(shot, path, followed, knots[place]))
+        followed = drawn.like(tracking.frames.take(knots[place]))
+        groups.append(_brought(tracking, path, followed, knots[place]))
         at.append(place)
     order = np.argsort(np.concatenate(at), kind="stable")
     return joined(groups).take(order)
 
 
-def _brought(shot: Tracking, path: Tracked, states: States, frames: Indices) -> States:
+def _brought(tracking: Tracking, path: Tracked, states: States, frames: Indices) -> States:
     """States brought to their goals, in place, where the path reaches them; elsewhere its own poses serve."""
     met = np.flatnonzero(path.met[frames])
     some = states.take(met)
-    descend(shot.tree, some, at_one_level(shot.goals(frames[met])))
+    descend(tracking.tree, some, at_one_level(tracking.goals(frames[met])))
     states.put(met, some)
     return states
 
 
-def _calmest(shot: Tracking, path: Tracked, knots: Indices, candidates: States) -> list[int]:
+def _calmest(tracking: Tracking, path: Tracked, knots: Indices, candidates: States) -> list[int]:
     """Indices of the candidates, one a knot, whose turns from knot to knot are least; fixed ends stay."""
     count, each = len(knots), len(candidates) // len(knots)
     at = np.repeat(knots, each)
-    missed = ~shot.system(candidates, at).met.reshape(count, each)
+    missed = ~tracking.system(candidates, at).met.reshape(count, each)
     missed[:, 0] &= path.met[knots]  # the pose of the path itself is allowed where it misses
     missed[0, 1:] = True
-    if shot.last is not None:
+    if tracking.last is not None:
         missed[-1, 1:] = True
-    rotations = shot.tree.rotations(candidates).reshape(-1, 4, count, each)
-    off = apart(shot.tree.rotations(path.states.take(at)), shot.tree.rotations(candidates)).reshape(count, each)
+    rotations = tracking.tree.rotations(candidates).reshape(-1, 4, count, each)
+    off = apart(tracking.tree.rotations(path.states.take(at)), tracking.tree.rotations(candidates)).reshape(count, each)
     paid = PAID * np.gradient(knots)[:, None] * off**2 + np.where(missed, _NEVER, 0.0)
     costs, came = paid[0], []
     for k in range(1, count):

@@ -16,18 +16,18 @@ from .repair import mend_windows
 from .tracking import Tracked, Tracking, meet_missed
 
 
-def own_path(shot: Tracking, method: KnotMethod, seed: int = 0) -> Work[Tracked]:
+def own_path(tracking: Tracking, method: KnotMethod, seed: int = 0) -> Work[Tracked]:
     """Solve all frames by the method, each from the one before; `mended` has those that are not its own in the end."""
-    count = len(shot.frames)
-    inner = np.arange(1, count - (shot.last is not None))
-    rotations, steps = yield from method.follow_all(inner, shot.frames)
-    found = [shot.first, shot.tree.posed(rotations, shot.frames.take(inner))]
-    path = Tracked(shot, joined(found if shot.last is None else [*found, shot.last]))
+    count = len(tracking.frames)
+    inner = np.arange(1, count - (tracking.last is not None))
+    rotations, steps = yield from method.follow_all(inner, tracking.frames)
+    found = [tracking.first, tracking.tree.posed(rotations, tracking.frames.take(inner))]
+    path = Tracked(tracking, joined(found if tracking.last is None else [*found, tracking.last]))
     path.steps[inner] = steps
     own = path.states.copy()
     missed = inner[~path.met[inner]]
-    if len(missed) and shot.tree.angles:  # without limits the method has come as near as can be
-        yield from meet_missed(shot, path, missed, method, seed)
-    yield from mend_windows(shot, path, method, seed)
+    if len(missed) and tracking.tree.angles:  # without limits the method has come as near as can be
+        yield from meet_missed(tracking, path, missed, method, seed)
+    yield from mend_windows(tracking, path, method, seed)
     path.mended = (own.angles != path.states.angles).any(0) | (own.balls != path.states.balls).any((0, 1))
     return path

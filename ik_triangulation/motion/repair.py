@@ -90,23 +90,23 @@ class Calming(NamedTuple):
 USUAL = Calming()
 
 
-def ease(shot: Tracking, path: Tracked, hasty: Indices, calming: Calming = USUAL) -> Work[None]:
+def ease(tracking: Tracking, path: Tracked, hasty: Indices, calming: Calming = USUAL) -> Work[None]:
     """Ease the turns to these frames where that takes off a tenth of the largest and no goal is lost; in place."""
-    moving = _moving(shot, path, hasty, calming.margin)
+    moving = _moving(tracking, path, hasty, calming.margin)
     frames = np.flatnonzero(moving)
     if not len(frames):
         return
-    states, before, after = path.states.copy(), *_beside(shot, frames)
-    goals = at_one_level(shot.precise_goals(frames))
+    states, before, after = path.states.copy(), *_beside(tracking, frames)
+    goals = at_one_level(tracking.precise_goals(frames))
     for number in range(calming.rounds):
         _average(states, frames, before, after, calming.averages)
         some = states.take(frames)
-        descend(shot.tree, some, goals, PLAIN if number == calming.rounds - 1 else _ROUGH)
+        descend(tracking.tree, some, goals, PLAIN if number == calming.rounds - 1 else _ROUGH)
         states.put(frames, some)
         yield
-    eased = shot.system(some, frames)
-    turned, other = (turns_by_joint(shot.tree.rotations(each)) for each in (path.states, states))
-    turned[:, shot.cuts] = other[:, shot.cuts] = 0.0  # another motion begins there
+    eased = tracking.system(some, frames)
+    turned, other = (turns_by_joint(tracking.tree.rotations(each)) for each in (path.states, states))
+    turned[:, tracking.cuts] = other[:, tracking.cuts] = 0.0  # another motion begins there
     for row in np.split(np.arange(len(frames)), np.flatnonzero(np.diff(frames) > 1) + 1):
         around = slice(max(frames[row[0]], 1), frames[row[-1]] + 2)
         most, now = (each[:, around].max(1, initial=0.0) for each in (turned, other))
@@ -115,22 +115,22 @@ def ease(shot: Tracking, path: Tracked, hasty: Indices, calming: Calming = USUAL
             path.put(frames[row], some.take(row), eased.take(row))
 
 
-def _moving(shot: Tracking, path: Tracked, hasty: Indices, margin: int) -> Mask:
+def _moving(tracking: Tracking, path: Tracked, hasty: Indices, margin: int) -> Mask:
     """Frames that may move (F)."""
     moving = np.zeros(len(path.met), bool)
     for k in hasty.tolist():
         moving[max(0, k - 1 - margin) : k + margin + 1] = True
     moving &= path.met
-    moving[0] &= not shot.holds_first
-    moving[-1] &= shot.last is None
+    moving[0] &= not tracking.holds_first
+    moving[-1] &= tracking.last is None
     return moving
 
 
-def _beside(shot: Tracking, frames: Indices) -> tuple[Indices, Indices]:
+def _beside(tracking: Tracking, frames: Indices) -> tuple[Indices, Indices]:
     """The frames before and after; at an end of a motion the frame itself."""
-    before, after = np.maximum(frames - 1, 0), np.minimum(frames + 1, len(shot.frames) - 1)
-    before[np.isin(frames, shot.cuts)] += 1
-    after[np.isin(after, shot.cuts)] -= 1
+    before, after = np.maximum(frames - 1, 0), np.minimum(frames + 1, len(tracking.frames) - 1)
+    before[np.isin(frames, tracking.cuts)] += 1
+    after[np.isin(after, tracking.cuts)] -= 1
     return before, after
 
 
@@ -146,167 +146,171 @@ def _average(states: States, frames: Indices, before: Indices, after: Indices, t
 
 
 def track_without_jumps(
-    shot: Tracking, method: KnotSolver, seed: int = 0, known: Tracked | None = None
+    tracking: Tracking, method: KnotSolver, seed: int = 0, known: Tracked | None = None
 ) -> Work[Tracked]:
     """Solve all frames so that joints jump only where they must.
 
     Of frames that a `known` path misses none is searched; those which come nearer there have its poses.
     """
     if known is not None:
-        _learn(shot, known, method)
-    path = yield from track(shot, method, knot_way(shot.tree), seed, search=known is None)
+        _learn(tracking, known, method)
+    path = yield from track(tracking, method, knot_way(tracking.tree), seed, search=known is None)
     if known is not None:
-        yield from meet_like(shot, path, known, method, seed)
-    _learn(shot, path, method)
-    along = _turns(shot, path)
-    if len(_jumping(shot, path, along)):
-        path = yield from _mended(shot, path, method, seed)
-        along = _turns(shot, path)
-    yield from ease(shot, path, _hasty(shot, path, along))
+        yield from meet_like(tracking, path, known, method, seed)
+    _learn(tracking, path, method)
+    along = _turns(tracking, path)
+    if len(_jumping(tracking, path, along)):
+        path = yield from _mended(tracking, path, method, seed)
+        along = _turns(tracking, path)
+    yield from ease(tracking, path, _hasty(tracking, path, along))
     return path
 
 
-def _learn(shot: Tracking, path: Tracked, method: KnotSolver) -> None:
+def _learn(tracking: Tracking, path: Tracked, method: KnotSolver) -> None:
     """Spare knots the search for poses that reach where a path has found none."""
-    if isinstance(shot.tasks[0], PlaceTask):
+    if isinstance(tracking.tasks[0], PlaceTask):
         method.learn(np.where(path.met, 0.0, path.off[0]))
 
 
-def _mended(shot: Tracking, path: Tracked, method: KnotSolver, seed: int) -> Work[Tracked]:
+def _mended(tracking: Tracking, path: Tracked, method: KnotSolver, seed: int) -> Work[Tracked]:
     """The path, or another one, with as few jumps as can be found."""
-    avoidable = len(avoidable_jumps(shot, path))
+    avoidable = len(avoidable_jumps(tracking, path))
     calmest = method.calmest()
     if avoidable <= max(_FEW_JUMPS, _RARE * len(path.met)) or calmest is method:
-        yield from mend(shot, path, method, seed)
-    if calmest is not method and len(avoidable_jumps(shot, path)):
-        other = yield from track(shot, calmest, knot_way(shot.tree), seed, search=False)
-        yield from meet_like(shot, other, path, calmest, seed)
-        path = calmer(shot, path, other)
-        yield from mend(shot, path, method, seed)
-    if not shot.holds_first and len(jumps_in(shot, path)):
-        path = calmer(shot, path, (yield from _from_the_end(shot, path, calmest, seed)))
-    yield from _search(shot, path, method, seed)
+        yield from mend(tracking, path, method, seed)
+    if calmest is not method and len(avoidable_jumps(tracking, path)):
+        other = yield from track(tracking, calmest, knot_way(tracking.tree), seed, search=False)
+        yield from meet_like(tracking, other, path, calmest, seed)
+        path = calmer(tracking, path, other)
+        yield from mend(tracking, path, method, seed)
+    if not tracking.holds_first and len(jumps_in(tracking, path)):
+        path = calmer(tracking, path, (yield from _from_the_end(tracking, path, calmest, seed)))
+    yield from _search(tracking, path, method, seed)
     return path
 
 
-def mend_windows(shot: Tracking, path: Tracked, method: KnotSolver, seed: int) -> Work[None]:
+def mend_windows(tracking: Tracking, path: Tracked, method: KnotSolver, seed: int) -> Work[None]:
     """Solve the frames around jumps anew, and ease what is left of them, so that all others stay; in place.
 
     A turn that stands out only since those around it are gone is not searched, which takes longest, but eased.
     """
-    jumping = jumps_in(shot, path)
+    jumping = jumps_in(tracking, path)
     if not len(jumping):
         return
-    yield from mend(shot, path, method, seed)
-    yield from _search(shot, path, method, seed, jumping)
-    yield from ease(shot, path, jumps_in(shot, path))
+    yield from mend(tracking, path, method, seed)
+    yield from _search(tracking, path, method, seed, jumping)
+    yield from ease(tracking, path, jumps_in(tracking, path))
 
 
-def _search(shot: Tracking, path: Tracked, method: KnotSolver, seed: int, among: Indices | None = None) -> Work[None]:
+def _search(
+    tracking: Tracking, path: Tracked, method: KnotSolver, seed: int, among: Indices | None = None
+) -> Work[None]:
     """Try other distances between knots, then other branches, around the jumps that are left `among` some; in place."""
 
     def left() -> Indices:
-        jumping = avoidable_jumps(shot, path)
+        jumping = avoidable_jumps(tracking, path)
         return jumping if among is None else np.intersect1d(jumping, among)
 
     calmest = method.calmest()
     for way in _OTHER_WAYS:
-        for begin, end in [*_windows(shot, left(), _STRETCH)][:_MENDED]:
-            yield from _replace(shot, path, begin, end, calmest, seed, partial(_by_other_knots, way), _jumps_less)
-    for begin, end in [*_windows(shot, left(), _SEARCHED)][:_SEARCHES]:
-        yield from _replace(shot, path, begin, end, method, seed, _by_other_branches, _turns_less)
+        for begin, end in [*_windows(tracking, left(), _STRETCH)][:_MENDED]:
+            yield from _replace(tracking, path, begin, end, calmest, seed, partial(_by_other_knots, way), _jumps_less)
+    for begin, end in [*_windows(tracking, left(), _SEARCHED)][:_SEARCHES]:
+        yield from _replace(tracking, path, begin, end, method, seed, _by_other_branches, _turns_less)
 
 
-def _from_the_end(shot: Tracking, path: Tracked, method: KnotSolver, seed: int) -> Work[Tracked]:
+def _from_the_end(tracking: Tracking, path: Tracked, method: KnotSolver, seed: int) -> Work[Tracked]:
     """The path that leads from the last frame back to the first one, on the branch that it ends on."""
     end = len(path.met) - 1
     begun = path.states.take([end])
-    back = yield from track(shot.backwards(begun), method.part(end, begun, -1), knot_way(shot.tree), seed, search=False)
-    return Tracked(shot, back.states.take(slice(None, None, -1)))
+    back = yield from track(
+        tracking.backwards(begun), method.part(end, begun, -1), knot_way(tracking.tree), seed, search=False
+    )
+    return Tracked(tracking, back.states.take(slice(None, None, -1)))
 
 
-def avoidable_jumps(shot: Tracking, path: Tracked) -> Indices:
+def avoidable_jumps(tracking: Tracking, path: Tracked) -> Indices:
     """Jumps that neither the goal explains nor a frame near them that is out of reach."""
-    jumping = jumps_in(shot, path)
+    jumping = jumps_in(tracking, path)
     missed = np.concatenate(([0], np.cumsum(~path.met)))
     first, last = np.maximum(jumping - NEAR, 0), np.minimum(jumping + NEAR, len(path.met))
     return np.asarray(jumping[missed[last] == missed[first]], np.intp)
 
 
-def mend(shot: Tracking, path: Tracked, method: KnotSolver, seed: int) -> Work[None]:
+def mend(tracking: Tracking, path: Tracked, method: KnotSolver, seed: int) -> Work[None]:
     """Interpolate the frames around each jump anew, more and more of them; in place."""
     for margin in _MARGINS:
-        jumping = jumps_in(shot, path) if margin <= _NARROW else avoidable_jumps(shot, path)
+        jumping = jumps_in(tracking, path) if margin <= _NARROW else avoidable_jumps(tracking, path)
         if not len(jumping):
             break
-        for windows in _apart([*_windows(shot, jumping, margin)][:_MENDED]):
-            for (begin, end), states in zip(windows, _through(shot, path, windows), strict=True):
-                part, window = _part(shot, path, begin, end), np.arange(begin, end + 1)
+        for windows in _apart([*_windows(tracking, jumping, margin)][:_MENDED]):
+            for (begin, end), states in zip(windows, _through(tracking, path, windows), strict=True):
+                part, window = _part(tracking, path, begin, end), np.arange(begin, end + 1)
                 before, after = Tracked(part, path.states.take(window)), Tracked(part, states)
                 if _improves(part, before, after, _turns_less):
                     path.put(window, after.states, after)
             yield
 
 
-def relaxed(shot: Tracking, path: Tracked, amount: float, method: KnotSolver, seed: int = 0) -> Work[Tracked]:
+def relaxed(tracking: Tracking, path: Tracked, amount: float, method: KnotSolver, seed: int = 0) -> Work[Tracked]:
     """Smooth the joints' curves by an `amount` in 0..1, less where that would cost a frame its goal."""
     for halving in range(_HALVINGS):
         states = path.states.copy()
-        smooth(states, round(_AVERAGES * amount * 0.5**halving), shot.cuts)
-        other = yield from corrected(shot, states, method, seed, search=False)
+        smooth(states, round(_AVERAGES * amount * 0.5**halving), tracking.cuts)
+        other = yield from corrected(tracking, states, method, seed, search=False)
         if other.met.sum() >= path.met.sum() and not (path.urgent & ~other.urgent).any():
             other.steps += path.steps
             return other
     return path
 
 
-def jumps_in(shot: Tracking, path: Tracked) -> Indices:
+def jumps_in(tracking: Tracking, path: Tracked) -> Indices:
     """Frames at which joints jump and the goal explains it neither by a jump nor by its speed."""
-    return _jumping(shot, path, _turns(shot, path))
+    return _jumping(tracking, path, _turns(tracking, path))
 
 
-def _jumping(shot: Tracking, path: Tracked, along: Numbers) -> Indices:
-    return beyond_speed_of(shot.tree, path.states, shot.ways, jumps_of(along, shot.ways, shot.cuts))
+def _jumping(tracking: Tracking, path: Tracked, along: Numbers) -> Indices:
+    return beyond_speed_of(tracking.tree, path.states, tracking.ways, jumps_of(along, tracking.ways, tracking.cuts))
 
 
-def hasty_in(shot: Tracking, path: Tracked) -> Indices:
+def hasty_in(tracking: Tracking, path: Tracked) -> Indices:
     """Frames at which joints turn faster than around them, and than the goal explains; jumps among them."""
-    return _hasty(shot, path, _turns(shot, path))
+    return _hasty(tracking, path, _turns(tracking, path))
 
 
-def fast_in(shot: Tracking, path: Tracked, most: float) -> Indices:
+def fast_in(tracking: Tracking, path: Tracked, most: float) -> Indices:
     """Frames at which joints turn by more than `most` [rad], and than the goal explains."""
-    found = np.setdiff1d(np.flatnonzero(_turns(shot, path) > most), shot.cuts)
-    return beyond_speed_of(shot.tree, path.states, shot.ways, found)
+    found = np.setdiff1d(np.flatnonzero(_turns(tracking, path) > most), tracking.cuts)
+    return beyond_speed_of(tracking.tree, path.states, tracking.ways, found)
 
 
-def _hasty(shot: Tracking, path: Tracked, along: Numbers) -> Indices:
-    return beyond_speed_of(shot.tree, path.states, shot.ways, standing_out(along, WORTH_EASING, HASTY))
+def _hasty(tracking: Tracking, path: Tracked, along: Numbers) -> Indices:
+    return beyond_speed_of(tracking.tree, path.states, tracking.ways, standing_out(along, WORTH_EASING, HASTY))
 
 
-def _turns(shot: Tracking, path: Tracked) -> Numbers:
-    return turns_of(shot.tree, path.states)
+def _turns(tracking: Tracking, path: Tracked) -> Numbers:
+    return turns_of(tracking.tree, path.states)
 
 
-def calmer(shot: Tracking, path: Tracked, other: Tracked) -> Tracked:
+def calmer(tracking: Tracking, path: Tracked, other: Tracked) -> Tracked:
     """The other path if it is clearly calmer where this one jumps, and loses no frame."""
-    if _loses(shot, path, other):
+    if _loses(tracking, path, other):
         return path
-    return other if _largest(shot, other) <= _HALF * _largest(shot, path) else path
+    return other if _largest(tracking, other) <= _HALF * _largest(tracking, path) else path
 
 
-def _largest(shot: Tracking, path: Tracked) -> float:
+def _largest(tracking: Tracking, path: Tracked) -> float:
     """Sum of the turns [rad] of all jumps."""
-    along = _turns(shot, path)
-    return float(along[jumps_of(along, shot.ways, shot.cuts)].sum())
+    along = _turns(tracking, path)
+    return float(along[jumps_of(along, tracking.ways, tracking.cuts)].sum())
 
 
-def _windows(shot: Tracking, jumping: Indices, margin: int) -> Iterator[tuple[int, int]]:
+def _windows(tracking: Tracking, jumping: Indices, margin: int) -> Iterator[tuple[int, int]]:
     """First and last frame around each jump that is not in a window before.
 
     Windows end at jumps of the goal, where another motion begins.
     """
-    last, covered, cuts = len(shot.frames) - 1, -1, shot.cuts
+    last, covered, cuts = len(tracking.frames) - 1, -1, tracking.cuts
     for k in jumping.tolist():
         if k > covered:
             covered = min(last, k + margin, *(cuts[cuts > k] - 1).tolist())
@@ -324,19 +328,19 @@ def _apart(windows: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int]]
         windows = rest
 
 
-def _through(shot: Tracking, path: Tracked, windows: Sequence[tuple[int, int]]) -> list[States]:
+def _through(tracking: Tracking, path: Tracked, windows: Sequence[tuple[int, int]]) -> list[States]:
     """The states of windows whose frames are interpolated between both ends, and all brought to their goals at once."""
     found = []
     for begin, end in windows:
         ends, window = np.array([begin, end]), np.arange(begin, end + 1)
-        found.append(interpolated(shot.tree, ends - begin, path.states.take(ends), shot.frames.take(window)))
-    held = [end + 1 < len(path.met) or shot.last is not None for _, end in windows]
+        found.append(interpolated(tracking.tree, ends - begin, path.states.take(ends), tracking.frames.take(window)))
+    held = [end + 1 < len(path.met) or tracking.last is not None for _, end in windows]
     inner = [np.arange(begin + 1, end + 1 - last) for (begin, end), last in zip(windows, held, strict=True)]
     some = joined([states.take(slice(1, 1 + len(own))) for states, own in zip(found, inner, strict=True)])
     frames = np.concatenate(inner)
-    descend(shot.tree, some, at_one_level(shot.precise_goals(frames)))
-    if shot.has_priorities:
-        _put_first(shot, some, frames)
+    descend(tracking.tree, some, at_one_level(tracking.precise_goals(frames)))
+    if tracking.has_priorities:
+        _put_first(tracking, some, frames)
     place = 0
     for states, own in zip(found, inner, strict=True):
         states.put(slice(1, 1 + len(own)), some.take(slice(place, place + len(own))))
@@ -344,11 +348,11 @@ def _through(shot: Tracking, path: Tracked, windows: Sequence[tuple[int, int]]) 
     return found
 
 
-def _put_first(shot: Tracking, some: States, frames: Indices) -> None:
+def _put_first(tracking: Tracking, some: States, frames: Indices) -> None:
     """Meet the most urgent goals of frames, whose states these are, where not all are met; in place."""
-    missed = np.flatnonzero(~shot.system(some, frames).met)
+    missed = np.flatnonzero(~tracking.system(some, frames).met)
     if len(missed):
-        part, own = shot._replace(tasks=shot.goals(frames[missed])), some.take(missed)
+        part, own = tracking._replace(tasks=tracking.goals(frames[missed])), some.take(missed)
         path = Tracked(part, own)
         prioritise(part, path, np.arange(len(missed)))
         some.put(missed, path.states)
@@ -368,7 +372,7 @@ def _by_other_branches(part: Tracking, path: Tracked, method: KnotSolver, seed: 
 
 
 def _replace(
-    shot: Tracking,
+    tracking: Tracking,
     path: Tracked,
     begin: int,
     end: int,
@@ -378,7 +382,7 @@ def _replace(
     is_calmer: Judge,
 ) -> Work[None]:
     """Replace the frames between two by what is proposed, brought to their goals, if that is calmer; in place."""
-    window, part = np.arange(begin, end + 1), _part(shot, path, begin, end)
+    window, part = np.arange(begin, end + 1), _part(tracking, path, begin, end)
     before = Tracked(part, path.states.take(window))
     for work in propose(part, before, method.part(begin, part.first), seed):
         after = yield from work
@@ -387,11 +391,11 @@ def _replace(
             return
 
 
-def _part(shot: Tracking, path: Tracked, begin: int, end: int) -> Tracking:
+def _part(tracking: Tracking, path: Tracked, begin: int, end: int) -> Tracking:
     """The frames between two, both of which stay but for a last frame that need not."""
-    held = end + 1 < len(path.met) or shot.last is not None
+    held = end + 1 < len(path.met) or tracking.last is not None
     last = path.states.take([end]) if held else None
-    return shot.part(np.arange(begin, end + 1), path.states.take([begin]), last)
+    return tracking.part(np.arange(begin, end + 1), path.states.take([begin]), last)
 
 
 def _improves(part: Tracking, before: Tracked, after: Tracked, is_calmer: Judge) -> bool:
@@ -399,30 +403,30 @@ def _improves(part: Tracking, before: Tracked, after: Tracked, is_calmer: Judge)
     return not _loses(part, before, after) and is_calmer(part, before, after) and pays(part, before, after)
 
 
-def _loses(shot: Tracking, before: Tracked, after: Tracked) -> bool:
+def _loses(tracking: Tracking, before: Tracked, after: Tracked) -> bool:
     """Tell whether a frame is missed that was met, if only in its urgent goals, or one missed is farther off."""
-    farther = np.sqrt(after.value) > np.sqrt(before.value) + _FARTHER * shot.tree.size
+    farther = np.sqrt(after.value) > np.sqrt(before.value) + _FARTHER * tracking.tree.size
     lost = (before.met & ~after.met) | (before.urgent & ~after.urgent) | (farther & ~after.met)
     return bool(lost.any())
 
 
-def pays(shot: Tracking, before: Tracked, after: Tracked) -> bool:
+def pays(tracking: Tracking, before: Tracked, after: Tracked) -> bool:
     """Tell whether the turns taken off are worth the distance from the path given; both count as in viterbi."""
-    given, found = (shot.tree.rotations(each.states) for each in (before, after))
+    given, found = (tracking.tree.rotations(each.states) for each in (before, after))
     was, steps = ((apart(each[..., 1:], each[..., :-1]) ** 2).sum() for each in (given, found))
     return bool(steps + PAID * (apart(given, found) ** 2).sum() < was)
 
 
-def _turns_less(shot: Tracking, before: Tracked, after: Tracked) -> bool:
+def _turns_less(tracking: Tracking, before: Tracked, after: Tracked) -> bool:
     """Tell whether the largest turn is at least halved."""
-    return most_turned(shot, after) <= _HALF * most_turned(shot, before)
+    return most_turned(tracking, after) <= _HALF * most_turned(tracking, before)
 
 
-def _jumps_less(shot: Tracking, before: Tracked, after: Tracked) -> bool:
+def _jumps_less(tracking: Tracking, before: Tracked, after: Tracked) -> bool:
     """Tell whether the turns of all jumps are at least halved, and no turn is larger than before."""
-    return calmer(shot, before, after) is after and most_turned(shot, after) <= most_turned(shot, before)
+    return calmer(tracking, before, after) is after and most_turned(tracking, after) <= most_turned(tracking, before)
 
 
-def most_turned(shot: Tracking, path: Tracked) -> float:
+def most_turned(tracking: Tracking, path: Tracked) -> float:
     """Largest turn [rad] of a joint from frame to frame."""
-    return float(_turns(shot, path).max())
+    return float(_turns(tracking, path).max())

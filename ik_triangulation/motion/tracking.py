@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shots: all frames of a path solved together, some one from the other, and those between them as one batch.
+"""Tracking of a path by knots, as one batch, and how the frames of a path stand to their goals.
 
-Shots: a path of frames to solve together, and how the frames of a solution stand to their goals. Frames are the last
+Some frames are solved one from the other, and those between them at once. Source: none. Frames at which the goal has
+moved by a share of the reach, the knots, are solved first. Coordinates are interpolated between them inside their
+bounds, averaged over about the distance of two knots, and all frames are brought to their goals by bounded Gauss-Newton
+as one batch. Frames that are still missed are tried from frames that are not, then by restarts. Frames are the last
 axis of every array.
-
-All frames of a path together: some are solved one from the other, and those between them at once. Source: none. Frames
-at which the goal has moved by a share of the reach, the knots, are solved first. Coordinates are interpolated between
-them inside their bounds, averaged over about the distance of two knots, and all frames are brought to their goals by
-bounded Gauss-Newton as one batch. Frames that are still missed are tried from frames that are not, then by restarts.
-Frames are the last axis of every array.
 """
 
 from __future__ import annotations
@@ -70,15 +67,15 @@ class Tracked:
     tells which are not those of the method that was chosen, although it solves every frame.
     """
 
-    def __init__(self, shot: Tracking, states: States) -> None:
+    def __init__(self, tracking: Tracking, states: States) -> None:
         count = len(states)
         self.states, self.met, self.value = states, np.empty(count, bool), np.empty(count)
         self.urgent = np.empty(count, bool)
-        self.off = np.empty((len(shot.tasks), count))
+        self.off = np.empty((len(tracking.tasks), count))
         self.steps, self.mended = np.zeros(count, np.intp), np.zeros(count, bool)
-        for frames in blocks(count, len(shot.tree.joints)):
+        for frames in blocks(count, len(tracking.tree.joints)):
             some = states.take(frames)
-            self.put(frames, some, shot.system(some, frames))
+            self.put(frames, some, tracking.system(some, frames))
 
     def put(self, frames: Columns, states: States, other: System | Tracked) -> None:
         """Replace frames by states, as they stand in a system or a path of their own."""
@@ -91,7 +88,7 @@ class Tracked:
 
 
 class Tracking(NamedTuple):
-    """A path to solve.
+    """A path to track, of a shot of one tip that is to keep its ends.
 
     `frames` has the root's frame and the locked joints at every frame, and any rotations; `first` and, if the last
     frame is to stay as it is, `last` are single states. `ways` are those of the goal, as shares of the reach, and
@@ -143,44 +140,46 @@ class Tracking(NamedTuple):
 
 
 def track(
-    shot: Tracking, method: KnotSolver, way: float = KNOT_WAY, seed: int = 0, search: bool = True
+    tracking: Tracking, method: KnotSolver, way: float = KNOT_WAY, seed: int = 0, search: bool = True
 ) -> Work[Tracked]:
     """Solve all frames, with knots every `way` of the reach; `search` as in corrected()."""
-    tree, count = shot.tree, len(shot.frames)
-    knots = knots_of(shot.ways, shot.cuts, way)
-    held = shot.last is not None and count > 1
-    found = [shot.first, (yield from method.follow(knots[1 : len(knots) - held]))]
-    if shot.last is not None and held:
-        found.append(shot.last)
-    states = interpolated(tree, knots, joined(found), shot.frames)
+    tree, count = tracking.tree, len(tracking.frames)
+    knots = knots_of(tracking.ways, tracking.cuts, way)
+    held = tracking.last is not None and count > 1
+    found = [tracking.first, (yield from method.follow(knots[1 : len(knots) - held]))]
+    if tracking.last is not None and held:
+        found.append(tracking.last)
+    states = interpolated(tree, knots, joined(found), tracking.frames)
     width = int(np.median(np.diff(knots))) if len(knots) > 1 else 0
-    _average(states, width // 2, _spans(shot.cuts, count))
+    _average(states, width // 2, _spans(tracking.cuts, count))
     yield
-    return (yield from corrected(shot, states, method, seed, search))
+    return (yield from corrected(tracking, states, method, seed, search))
 
 
-def corrected(shot: Tracking, states: States, method: KnotSolver, seed: int = 0, search: bool = True) -> Work[Tracked]:
+def corrected(
+    tracking: Tracking, states: States, method: KnotSolver, seed: int = 0, search: bool = True
+) -> Work[Tracked]:
     """Bring all frames to their goals from these states, which are changed; with `search` from others as well."""
-    tree, count = shot.tree, len(states)
-    states.put([0], shot.first)
-    if shot.last is not None:
-        states.put([count - 1], shot.last)
-    inner, steps = np.arange(1, count - (shot.last is not None)), np.zeros(count, np.intp)
+    tree, count = tracking.tree, len(states)
+    states.put([0], tracking.first)
+    if tracking.last is not None:
+        states.put([count - 1], tracking.last)
+    inner, steps = np.arange(1, count - (tracking.last is not None)), np.zeros(count, np.intp)
     for begin in range(0, len(inner), _AT_ONCE):
         part = inner[begin : begin + _AT_ONCE]
         some = states.take(part)
         taken = np.zeros(len(part), np.intp)
-        descend(tree, some, at_one_level(shot.precise_goals(part)), steps=taken)
+        descend(tree, some, at_one_level(tracking.precise_goals(part)), steps=taken)
         states.put(part, some)
         steps[part] = taken
         yield
-    result = Tracked(shot, states)
+    result = Tracked(tracking, states)
     result.steps = steps
     missed = inner[~result.met[inner]]
     if len(missed) and search:
-        yield from meet_missed(shot, result, missed, method, seed)
-    elif len(missed) and shot.has_priorities:
-        prioritise(shot, result, missed)
+        yield from meet_missed(tracking, result, missed, method, seed)
+    elif len(missed) and tracking.has_priorities:
+        prioritise(tracking, result, missed)
         yield
     return result
 
@@ -251,57 +250,57 @@ def smooth(states: States, times: int, cuts: Indices) -> None:
         states.balls = normalized(states.balls)
 
 
-def meet_missed(shot: Tracking, result: Tracked, missed: Indices, method: KnotSolver, seed: int) -> Work[None]:
+def meet_missed(tracking: Tracking, result: Tracked, missed: Indices, method: KnotSolver, seed: int) -> Work[None]:
     """Try frames that are missed: alone, from frames that are met, and by restarts; in place."""
-    tree = shot.tree
-    if tree.is_chain and not tree.angles and len(shot.tasks) == 1:  # out of reach: the method itself is the optimum
+    tree = tracking.tree
+    if tree.is_chain and not tree.angles and len(tracking.tasks) == 1:  # out of reach: the method itself is the optimum
         some = yield from method.refine(missed, result.states.take(missed))
-        result.put(missed, some, shot.system(some, missed))
+        result.put(missed, some, tracking.system(some, missed))
         return
-    missed = yield from _from_others(shot, result, missed)
+    missed = yield from _from_others(tracking, result, missed)
     searched, open_ones = np.zeros(0, np.intp), missed
     for distance in _SEARCHED:
         chosen = np.setdiff1d(open_ones[_every(open_ones, distance)], searched)
-        yield from _searched(shot, result, chosen, ROUNDS, seed)
+        yield from _searched(tracking, result, chosen, ROUNDS, seed)
         searched = np.union1d(searched, chosen)
-        open_ones = _undecided(shot, result, missed, searched)
-    missed = yield from _from_others(shot, result, missed, searched)
-    yield from _searched(shot, result, np.intersect1d(missed, open_ones), _ROUND, seed)
+        open_ones = _undecided(tracking, result, missed, searched)
+    missed = yield from _from_others(tracking, result, missed, searched)
+    yield from _searched(tracking, result, np.intersect1d(missed, open_ones), _ROUND, seed)
     missed = missed[~result.met[missed]]
-    yield from _from_neighbours(shot, result, missed)
+    yield from _from_neighbours(tracking, result, missed)
     missed = missed[~result.met[missed]]
-    if len(missed) and shot.has_priorities:
-        prioritise(shot, result, missed)
+    if len(missed) and tracking.has_priorities:
+        prioritise(tracking, result, missed)
         yield
-        yield from _meet_urgent(shot, result, missed[~result.urgent[missed]], method, seed)
+        yield from _meet_urgent(tracking, result, missed[~result.urgent[missed]], method, seed)
 
 
-def _meet_urgent(shot: Tracking, result: Tracked, missed: Indices, method: KnotSolver, seed: int) -> Work[None]:
+def _meet_urgent(tracking: Tracking, result: Tracked, missed: Indices, method: KnotSolver, seed: int) -> Work[None]:
     """Search for poses that meet the most urgent goals alone, as the search for all of them found none; in place."""
-    if not len(missed) or not shot.tree.angles:
+    if not len(missed) or not tracking.tree.angles:
         return
-    alone = shot.urgent_alone()
+    alone = tracking.urgent_alone()
     other = Tracked(alone, result.states.copy())
     yield from meet_missed(alone, other, missed, method, seed)
     found = missed[other.met[missed]]
     if len(found):
         some = other.states.take(found)
-        result.put(found, some, shot.system(some, found))
-        prioritise(shot, result, found)
+        result.put(found, some, tracking.system(some, found))
+        prioritise(tracking, result, found)
 
 
-def meet_like(shot: Tracking, result: Tracked, other: Tracked, method: KnotSolver, seed: int) -> Work[None]:
+def meet_like(tracking: Tracking, result: Tracked, other: Tracked, method: KnotSolver, seed: int) -> Work[None]:
     """Try frames that are missed if another path meets them, else take what it has found; in place."""
     missed = np.flatnonzero(~result.met)
-    sought = missed[other.met[missed]] if shot.tree.angles else missed
+    sought = missed[other.met[missed]] if tracking.tree.angles else missed
     if len(sought):
-        yield from meet_missed(shot, result, sought, method, seed)
+        yield from meet_missed(tracking, result, sought, method, seed)
     missed = missed[~result.met[missed]]
     if len(missed):
-        _keep(shot, result, missed, other.states.take(missed))
+        _keep(tracking, result, missed, other.states.take(missed))
 
 
-def _undecided(shot: Tracking, result: Tracked, missed: Indices, searched: Indices) -> Indices:
+def _undecided(tracking: Tracking, result: Tracked, missed: Indices, searched: Indices) -> Indices:
     """Missed frames that may be met, although some of them were `searched`.
 
     A point that is farther from the root than the chain is long cannot be met. From one frame to another the least
@@ -309,35 +308,35 @@ def _undecided(shot: Tracking, result: Tracked, missed: Indices, searched: Indic
     ended far from its goal no frame can be met either.
     """
     missed, searched = missed[~result.met[missed]], searched[~result.met[searched]]
-    (task, *others) = shot.tasks
-    if others or not isinstance(task, PlaceTask) or task.target.shape is not None or shot.tree.held:
+    (task, *others) = tracking.tasks
+    if others or not isinstance(task, PlaceTask) or task.target.shape is not None or tracking.tree.held:
         return missed
-    way = np.cumsum(shot.ways) * shot.tree.size
+    way = np.cumsum(tracking.ways) * tracking.tree.size
     tolerance = np.broadcast_to(task.tolerance, len(way))
-    heads = Geometry(shot.tree, result.states.take(missed)).heads[0]
-    near = lengths(task.take(missed).target.place - heads) <= shot.tree.size + tolerance[missed]
+    heads = Geometry(tracking.tree, result.states.take(missed)).heads[0]
+    near = lengths(task.take(missed).target.place - heads) <= tracking.tree.size + tolerance[missed]
     gaps = np.abs(way[missed][:, None] - way[searched])
     apart = (gaps >= _TRUSTED * (result.off[0, searched] - tolerance[searched])).all(1)
     return np.asarray(missed[apart & near], np.intp)
 
 
-def prioritise(shot: Tracking, result: Tracked, missed: Indices) -> None:
+def prioritise(tracking: Tracking, result: Tracked, missed: Indices) -> None:
     """Meet the most urgent goals alone where not all can be met, and come as near to the others as that leaves."""
-    some, tasks = result.states.take(missed), shot.precise_goals(missed)
-    descend(shot.tree, some, tasks)
-    hold(shot.tree, some, shot.goals(missed), share=PRECISE)
-    system = shot.system(some, missed)
+    some, tasks = result.states.take(missed), tracking.precise_goals(missed)
+    descend(tracking.tree, some, tasks)
+    hold(tracking.tree, some, tracking.goals(missed), share=PRECISE)
+    system = tracking.system(some, missed)
     kept = system.urgent | ~result.urgent[missed]
     result.put(missed[kept], some.take(kept), system.take(kept))
 
 
-def _searched(shot: Tracking, result: Tracked, frames: Indices, rounds: Sequence[int], seed: int) -> Work[Indices]:
+def _searched(tracking: Tracking, result: Tracked, frames: Indices, rounds: Sequence[int], seed: int) -> Work[Indices]:
     """Restart frames that are missed, in place; returns those that still are."""
     for begin in range(0, len(frames), _SEARCHED_AT_ONCE):
         part = frames[begin : begin + _SEARCHED_AT_ONCE]
-        some, tasks = result.states.take(part), at_one_level(shot.goals(part))
-        restart(shot.tree, some, tasks, result.met[part], result.value[part], seed=seed, rounds=rounds)
-        _keep(shot, result, part, some)
+        some, tasks = result.states.take(part), at_one_level(tracking.goals(part))
+        restart(tracking.tree, some, tasks, result.met[part], result.value[part], seed=seed, rounds=rounds)
+        _keep(tracking, result, part, some)
         yield
     return frames[~result.met[frames]]
 
@@ -354,7 +353,9 @@ def _every(missed: Indices, distance: int) -> Mask:
     return chosen
 
 
-def _from_others(shot: Tracking, result: Tracked, missed: Indices, searched: Indices | None = None) -> Work[Indices]:
+def _from_others(
+    tracking: Tracking, result: Tracked, missed: Indices, searched: Indices | None = None
+) -> Work[Indices]:
     """Solve frames that are missed from the pose of the nearest frame that is met or was searched; returns the rest."""
     every = missed
     for _ in range(_NEIGHBOURS):
@@ -368,27 +369,27 @@ def _from_others(shot: Tracking, result: Tracked, missed: Indices, searched: Ind
         nearest = np.where(np.abs(good[after] - missed) < np.abs(missed - good[before]), good[after], good[before])
         some = result.states.take(nearest).like(result.states.take(missed))
         taken = np.zeros(len(missed), np.intp)
-        descend(shot.tree, some, at_one_level(shot.precise_goals(missed)), steps=taken)
+        descend(tracking.tree, some, at_one_level(tracking.precise_goals(missed)), steps=taken)
         result.steps[missed] += taken
         yield
-        if not _keep(shot, result, missed, some):
+        if not _keep(tracking, result, missed, some):
             break
     return every[~result.met[every]]
 
 
-def _from_neighbours(shot: Tracking, result: Tracked, missed: Indices) -> Work[None]:
+def _from_neighbours(tracking: Tracking, result: Tracked, missed: Indices) -> Work[None]:
     """Go on from frame to frame with poses that are nearer than those beside them, in place."""
     for _ in range(_SPREADING):
         changed = False
         for step in (-1, 1):
-            beside = np.clip(missed + step, 0, len(shot.frames) - 1)
+            beside = np.clip(missed + step, 0, len(tracking.frames) - 1)
             some = result.states.take(beside).like(result.states.take(missed))
-            nearer = np.sqrt(shot.system(some, missed).value)
-            better = np.flatnonzero(nearer < np.sqrt(result.value[missed]) - _NEARER_BESIDE * shot.tree.size)
+            nearer = np.sqrt(tracking.system(some, missed).value)
+            better = np.flatnonzero(nearer < np.sqrt(result.value[missed]) - _NEARER_BESIDE * tracking.tree.size)
             if len(better):
                 some, frames = some.take(better), missed[better]
-                descend(shot.tree, some, at_one_level(shot.precise_goals(frames)))
-                system = shot.system(some, frames)
+                descend(tracking.tree, some, at_one_level(tracking.precise_goals(frames)))
+                system = tracking.system(some, frames)
                 kept = system.urgent | ~result.urgent[frames]
                 result.put(frames[kept], some.take(kept), system.take(kept))
                 changed = changed or bool(kept.any())
@@ -398,11 +399,11 @@ def _from_neighbours(shot: Tracking, result: Tracked, missed: Indices) -> Work[N
             return
 
 
-def _keep(shot: Tracking, result: Tracked, frames: Indices, some: States) -> bool:
+def _keep(tracking: Tracking, result: Tracked, frames: Indices, some: States) -> bool:
     """Keep other poses of frames where they are met, or clearly nearer; return whether any is met now."""
-    system, urgent = shot.system(some, frames), result.urgent[frames]
+    system, urgent = tracking.system(some, frames), result.urgent[frames]
     before = np.sqrt(result.value[frames])
-    better = system.met | (np.sqrt(system.value) < before - _NEARER * shot.tree.size)
+    better = system.met | (np.sqrt(system.value) < before - _NEARER * tracking.tree.size)
     better = (better & ~urgent) | (system.urgent & (better | ~urgent))
     result.put(frames[better], some.take(better), system.take(better))
     return bool(system.met.any())

@@ -5,10 +5,9 @@ from contextlib import ExitStack
 from functools import partial
 
 import bpy
-from bpy.types import Action, ActionChannelbag, FCurve, Object
+from bpy.types import Action, ActionChannelbag, Object
 
 from .keyframes import ensure_channelbag
-from .keyframes.channelbags import channelbag_of, find_curves
 
 Made = dict[tuple[int, str, float, float], ActionChannelbag]
 
@@ -34,13 +33,6 @@ class Destination:
             make = _new_action if kind == "NEW_ACTION" else partial(_new_track, self._first, self._last)
             self._made[key] = make(armature, undo)
         return self._made[key]
-
-    def shown(self, kind: str, armature: Object, frame: float, path: str) -> dict[int, FCurve]:
-        """Return the F-curves of a property at a frame, by array index: the active action overrides the NLA."""
-        found = find_curves(channelbag_of(armature), path)
-        if kind == "NLA_TRACK" and self._first <= frame <= self._last:
-            found = {**find_curves(self._made[self._key(kind, armature)], path), **found}
-        return found
 
     def _key(self, kind: str, armature: Object) -> tuple[int, str, float, float]:
         """Return the key by which limbs share a channelbag; a track hides those below, so it is as long as a bake."""

@@ -50,6 +50,7 @@ class KeySettings:
         default=False,
         page="baking.html#reduce-keys",
         flag=Flag("--no-reduce", "keep every key"),
+        panel=Exempt("the choice Keys below Bake sets it"),
     )
     reduce_tolerance: float = setting(
         FloatProperty,
@@ -75,6 +76,7 @@ class KeySettings:
         "Key the limb only at frames where the target has a key",
         default=False,
         flag="--only-target-keys",
+        panel=Exempt("the choice Keys below Bake sets it"),
     )
     destination: str = setting(
         EnumProperty,

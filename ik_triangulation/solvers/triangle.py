@@ -51,10 +51,15 @@ def close_triangle(pose: Pose, aim: Vector) -> bool:
 def _pairs(pose: Pose, aim: Vector) -> Iterator[_Pair]:
     """Every pair of joints that would bring the tip to `aim` without limits."""
     nowhere = NOWHERE * pose.chain.reach
-    moving = [(i, pose.head(i)) for i, joint in enumerate(pose.chain.joints) if joint.freedom.moves]
-    for (i, head), (k, elbow) in combinations(moving, 2):
-        first, second, to_aim = elbow - head, pose.tip - elbow, aim - head
-        a, b, c = first.length, second.length, to_aim.length
+    tip, moving = pose.tip, []
+    for i, joint in enumerate(pose.chain.joints):
+        if joint.freedom.moves:
+            head = pose.head(i)
+            to_tip, to_aim = tip - head, aim - head
+            moving.append((i, head, to_tip, to_tip.length, to_aim, to_aim.length))
+    for (i, head, _, _, to_aim, c), (k, elbow, second, b, _, _) in combinations(moving, 2):
+        first = elbow - head
+        a = first.length
         if min(a, b) <= nowhere or not abs(a - b) <= c <= a + b:
             continue
         inside = corner(a, b, c)

@@ -4,6 +4,7 @@
 from ..registration import register_all
 
 _MODULES = (  # in the order of registration
+    "preferences",
     "translation",
     "modal_job",
     "last_result",
@@ -13,7 +14,6 @@ _MODULES = (  # in the order of registration
     "overlay.ghost",
     "overlay.handlers",
     "comparison",
-    "overlay.trail",
     "operators",
     "gizmos.target",
     "gizmos.trail",

@@ -17,6 +17,7 @@ from .operators.bake import (
 from .operators.contacts import POSE_OT_ik_triangulation_contacts_find
 from .operators.drag import POSE_OT_ik_triangulation_drag
 from .operators.edit import (
+    POSE_OT_ik_triangulation_breakdown,
     POSE_OT_ik_triangulation_mirror,
     POSE_OT_ik_triangulation_pull,
     POSE_OT_ik_triangulation_target_to_tip,
@@ -57,6 +58,7 @@ class VIEW3D_MT_ik_triangulation(Menu):
         layout.operator(POSE_OT_ik_triangulation_pull.bl_idname, icon="PROP_ON")
         layout.prop(context.scene.ik_triangulation_trail, "show", text="Trail")
         layout.operator(POSE_OT_ik_triangulation_trail_drag.bl_idname, icon="RESTRICT_SELECT_OFF")
+        layout.operator(POSE_OT_ik_triangulation_breakdown.bl_idname, icon="IPO_EASE_IN_OUT")
         layout.operator(POSE_OT_ik_triangulation_mirror.bl_idname, icon="MOD_MIRROR")
         layout.operator(POSE_OT_ik_triangulation_target_from_animation.bl_idname, icon="ANIM")
         layout.separator()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A body that nothing holds stays upright: it hangs below its hands, and steps with its feet."""
+"""A body that nothing holds stays upright: it hangs below its hands, and steps. One that stands is told to step."""
 
 from math import degrees
 
@@ -12,7 +12,7 @@ from ik_triangulation.jobs.bake import bake_body
 from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.setup import set_up_body
 
-from ..bodies import FEET, HANDS, human_rig, keyed_target
+from ..bodies import FEET, HANDS, human_rig, keyed_target, set_up_rig
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 LAST = 24
@@ -72,3 +72,13 @@ def test_a_body_steps_upright_by_targets_of_its_feet(turned):
     assert all(not report.tips[name].missed for name in FEET)
     assert leans(rig).max() < 20.0
     assert rig.pose.bones["spine"].head.y == pytest.approx(0.05 - 0.4, abs=0.1)
+
+
+@pytest.mark.parametrize(("place", "is_far"), [((0.35, 0.8, 1.0), True), ((0.2, -0.7, 1.1), False)])
+def test_the_report_advises_to_step_where_a_target_is_far_behind(place, is_far):
+    rig = set_up_rig()
+    for name in HANDS:
+        rig.pose.bones[name].ik_triangulation.target.animation_data_clear()
+    rig.pose.bones["hand.L"].ik_triangulation.target.location = place
+    report = bake_body(body_of(rig, "hand.L"), 1, 2)
+    assert any("'hand.L' reaches farther" in warning for warning in report.warnings) == is_far

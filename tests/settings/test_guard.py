@@ -14,10 +14,11 @@ from ik_triangulation.cli import parser
 from ik_triangulation.jobs.reach import reach, reach_through
 from ik_triangulation.maps import properties as map_properties
 from ik_triangulation.maps.metric_map import map_chain
+from ik_triangulation.motion.timing import TIMINGS
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.settings import Exempt, Flag, IKT_PG_limb, MethodSettings, ReachSettings, settings_of
 from ik_triangulation.solvers import solve
-from ik_triangulation.ui import panels
+from ik_triangulation.ui import panels, preferences
 from ik_triangulation.ui.panels.layout import SidebarPanel
 
 from ..layouts import recorded
@@ -109,9 +110,19 @@ def drawn(addon):
     limb.keys_on = "IK"  # which this rig has no controls for
     limb.solver = "TRIANGULATION"  # a published method has settings that Natural has no use for
     found |= drawn_now()
+    limb.reach_stops[0].take = "TAKE"
+    limb.reduce, joint.kind = True, "EULER"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(preferences, "has_research_tools", lambda context: True)
+        found |= drawn_now()
+    limb.reach_stops.clear()
+    limb.reach_timing, limb.reduce, limb.step = next(name for name, each in TIMINGS.items() if each.eased), False, 2
+    found |= drawn_now()
     rig.pose.bones["Bone 1"].ik_triangulation.hold = True  # a body
     rig.ik_triangulation.contacts.add().tip = "Bone 1"
     bpy.context.view_layer.update()
+    found |= drawn_now()
+    rig.data.bones.active = rig.data.bones["Bone 1"]  # the one that is held
     return found | drawn_now()
 
 

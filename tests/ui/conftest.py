@@ -3,6 +3,7 @@
 
 import pytest
 
+from ik_triangulation.ui import preferences
 from ik_triangulation.ui.overlay import ghost
 
 from .fights import fought
@@ -16,3 +17,9 @@ def no_fight_left(addon):
     duel.rows.clear()
     duel.use_range, duel.by = False, "total_angle"
     ghost.clear_ghosts()
+
+
+@pytest.fixture
+def research_tools(monkeypatch):
+    """Research Tools are on in the preferences, which only an installed extension has."""
+    monkeypatch.setattr(preferences, "has_research_tools", lambda context: True)

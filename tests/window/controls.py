@@ -7,7 +7,7 @@ from mathutils import Vector
 from scripts.windowed.inside import buttons, hands, screen, wait
 from tests.rigs import key_location
 
-from .tips import FRAMES, generated, hand
+from .following import FRAMES, generated, hand
 
 KEYS = "VIEW3D_PT_ik_triangulation_keys"
 
@@ -31,11 +31,11 @@ def script():
     target, start = limb.target.name, limb.target.location.copy()
     key_location(limb.target, (1, FRAMES), lambda frame: start + Vector((-0.02, -0.02, 0.01)) * frame)
 
-    left, bottom, right, top = yield from buttons.find("interpolation")
+    left, bottom, right, top = yield from buttons.find("destination")
     yield from hands.click((left + right) / 2, top + 0.8 * (top - bottom))  # the lowest button above it
     rig = bpy.data.objects[name]
     assert rig.pose.bones["hand_fk.L"].ik_triangulation.keys_on == "IK"
-    yield from buttons.find("interpolation")
+    yield from buttons.find("destination")
     screen.picture("controls-choice")
 
     yield from buttons.to_top()

@@ -4,11 +4,12 @@
 import bpy
 
 from scripts.windowed.inside import buttons, hands, screen, wait
-from scripts.windowed.inside.scene import chain, distance, pose
+from scripts.windowed.inside.scene import chain, distance, pose, research_tools
 from tests.rigs import nothing_lost
 
 
 def script():
+    research_tools()
     buttons.fold("VIEW3D_PT_ik_triangulation_advanced", "VIEW3D_PT_ik_triangulation_duel", closed=False)
     chain(bones=5, frames=1000, tolerance=1e-3, iterations=40)  # long enough to be stopped
     bpy.context.scene.ik_triangulation_overlay.show = True

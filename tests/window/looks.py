@@ -55,7 +55,7 @@ def _look(name: str, scale: float) -> screen.Steps:
 def _widen(width: float) -> screen.Steps:
     """Drag the sidebar's edge until it is so many pixels wide."""
     sidebar = screen.region("UI")
-    y = sidebar.y + sidebar.height / 4
+    y = sidebar.y + 0.8 * sidebar.height  # where there are panels
     yield from hands.drag((sidebar.x, y), (sidebar.x + sidebar.width - width, y))
     assert abs(screen.region("UI").width - width) < 20, (screen.region("UI").width, width)
 

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from scripts.windowed.inside import buttons, hands, screen, wait
-from scripts.windowed.inside.scene import chain, rig
+from scripts.windowed.inside.scene import chain, research_tools, rig
 from scripts.windowed.pictures.look import paint
 from tests.rigs import nothing_lost, place
 
@@ -14,6 +14,7 @@ REACH, PLANE, SPACE = (f"pose.ik_triangulation_{name}" for name in ("show_reach"
 
 
 def script():
+    research_tools()
     buttons.fold("VIEW3D_PT_ik_triangulation_advanced", "VIEW3D_PT_ik_triangulation_maps", closed=False)
     chain()
     paint(rig(), normal=(0.05, 0.9, 0.05))

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TypeVar
 from unicodedata import normalize
 
@@ -120,6 +120,7 @@ class BodyPart:
     pair: str = ""
 
 
+@lru_cache(maxsize=4096)
 def part_by_name(name: str) -> BodyPart | None:
     """Return the part of the body that a bone's name tells; None if it tells none."""
     words = _words(name)

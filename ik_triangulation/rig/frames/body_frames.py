@@ -19,6 +19,7 @@ from ..body import BodyRest, RigBody
 from ..keyframes.channelbags import channelbag_of, find_curves
 from ..rotation import channel
 from ..timeline import Clock
+from .curve_values import values_at
 from .transforms import rotation_quaternions
 
 
@@ -133,9 +134,10 @@ def plain_values(bone: PoseBone, prop: str, times: Sequence[float]) -> Numbers:
     """Return the channels (n, F) of a property of a bone by the active action's F-curves, else as they are."""
     found = np.repeat(np.array(getattr(bone, prop), float)[:, None], len(times), 1)
     bag = channelbag_of(bone.id_data)
-    for index, curve in find_curves(bag, bone.path_from_id(prop)).items() if bag else ():
-        if not curve.mute and index < len(found):
-            found[index] = [curve.evaluate(time) for time in times]
+    every = find_curves(bag, bone.path_from_id(prop)) if bag else {}
+    curves = {i: curve for i, curve in every.items() if i < len(found) and not (curve.mute or curve.is_empty)}
+    if curves:
+        found[[*curves]] = values_at([*curves.values()], np.array(times))
     return found
 
 

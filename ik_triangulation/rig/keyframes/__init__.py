@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Keyframes of bones and objects, read and written in bulk through the arrays of their F-curves."""
 
-from .arrays import SAME_FRAME
+from .arrays import SAME_FRAME, get_keys
 from .channelbags import (
     check_action,
     check_curves,
@@ -28,6 +28,7 @@ __all__ = [
     "curves_of",
     "ensure_channelbag",
     "generated",
+    "get_keys",
     "interpolation_of",
     "is_baked",
     "is_muted",

@@ -64,6 +64,7 @@ _STRAIGHT = 0.17  # [rad] of bend up to which a knee does not tell how it bends
 _COMFORTABLE = 0.95  # of an arm's length: distance up to which it reaches by itself
 _PROJECTIONS = 16
 _SMOOTHED = 32  # times that amounts are averaged with those of the frames beside it
+_SHORT = 0.2  # of an arm's length: what trunk and legs leave of a place that is better reached by a step
 _NEAR = 0.25  # of it: way from where the reference has the hand, on which a straighter arm is no reason to move
 _LEAN = radians(22.0)  # of the legs at the feet for balance, at most
 _BENT = 0.7  # amount of a crouch from which on these are the shins alone
@@ -222,6 +223,20 @@ class Reaching:
         for _ in range(_SMOOTHED if count > 1 else 0):
             found = averaged_in_time(found.T, 1).T
             found[:, 0], found[:, -1] = first, last  # so that a lap closes whose ends have the same goals
+        return found
+
+    def short(self, tasks: Sequence[Task]) -> dict[int, int]:
+        """Return the tips that reach farther than trunk, legs and arms do by themselves, each with its farthest pose.
+
+        The feet would have to step, or to turn.
+        """
+        found = {}
+        for tip, way in self._ways(tasks):
+            at = np.array([lengths(way).argmax()])
+            goals = self._goals([(tip, way)], at) if way[:, at].any() else []
+            amounts = self.cheapest(BEGIN[:, None], at, goals, _STEPS) if goals else BEGIN[:, None]
+            if any(goal.missing(self._differences(amounts, at), 1)[0][0] > _SHORT for goal in goals):
+                found[tip] = int(at[0])
         return found
 
     def goals(self, tasks: Sequence[Task], at: Indices) -> list[_Goal]:

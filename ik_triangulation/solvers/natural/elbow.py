@@ -127,9 +127,9 @@ class Elbow(NamedTuple):
 
         The toes of a leg that stands are ahead of its knee: while a straight knee bends forwards, its foot stiff, they
         get farther from the hip at first, and nearer only if it bends backwards. So the end keeps its turn off the line
-        from root to tip while the elbow begins to bend, up to some more than the angle that the tip is ahead. Nor does
-        an elbow bend backwards to make the limb longer, as for a hand whose tip is on the inner side. Returns also that
-        turn of the end, in the frame of the lower bone (3, 3, F), or None.
+        from root to tip while the elbow begins to bend, up to some more than the angle that the tip is ahead. Where the
+        tip is on the inner side, as of a hand that is bent, it turns out before the elbow would bend backwards. Returns
+        also that turn of the end, in the frame of the lower bone (3, 3, F), or None.
         """
         if self.bone is None or isinstance(self.freedom, Hinge):
             return *self.bent(turned, flexion, distance), None

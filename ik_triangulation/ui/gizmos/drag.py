@@ -1,22 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The tool Drag in the toolbar of Pose Mode: the bone under the mouse is marked, and a drag of it poses the body."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy
-import gpu
-import numpy as np
-from bpy.types import Context, Gizmo, GizmoGroup, KeyMap, KeyMapItem, Object, WorkSpaceTool
-from gpu_extras.batch import batch_for_shader
+from bpy.types import Context, Gizmo, GizmoGroup, KeyMap, KeyMapItem, WorkSpaceTool
 
-from ...kinematics.arrays import Numbers
 from ..operators.drag import POSE_OT_ik_triangulation_drag, cannot_drag
-from .trail import pixels_of
+from . import picking
 
 TOOL = "ik_triangulation.drag"
-_NEAR, _WIDTH = 16.0, 5.0  # [pixels at 1x interface scale]: reach of a bone, and width of its mark
 _KEY = "D"  # with Shift and Ctrl
 
 
@@ -31,27 +24,14 @@ class VIEW3D_GT_ik_triangulation_drag(Gizmo):
 
     def test_select(self, context: Context, location: tuple[float, float]) -> int:
         """Return 0 if the mouse is on a bone, whose name is kept; else -1."""
-        self.bone = bone_under(context, location, _NEAR * context.preferences.system.ui_scale)
+        self.bone = picking.bone_under(context, location)
         self.asked.bone = self.bone
         context.area.tag_redraw()
         return 0 if self.bone else -1
 
     def draw(self, context: Context) -> None:
-        armature = context.active_object
-        if not self.is_highlight or armature is None or self.bone not in armature.pose.bones:
-            return
-        bone, world = armature.pose.bones[self.bone], armature.matrix_world
-        ends, before = pixels_of(context, np.array([(world @ end)[:] for end in (bone.head, bone.tail)], float))
-        if not before.all():
-            return
-        shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
-        gpu.state.blend_set("ALPHA")
-        shader.bind()
-        shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
-        shader.uniform_float("lineWidth", _WIDTH * context.preferences.system.ui_scale)
-        shader.uniform_float("color", (*tuple(context.preferences.themes[0].user_interface.gizmo_hi)[:3], 0.8))
-        batch_for_shader(shader, "LINES", {"pos": [(*each, 0.0) for each in ends.tolist()]}).draw(shader)
-        gpu.state.blend_set("NONE")
+        if self.is_highlight:
+            picking.mark_bone(context, self.bone)
 
 
 class VIEW3D_GGT_ik_triangulation_drag(GizmoGroup):
@@ -94,36 +74,6 @@ class DragTool(WorkSpaceTool):
     @staticmethod
     def draw_settings(context: Context, layout: Any, tool: Any) -> None:
         layout.prop(context.scene.tool_settings, "use_keyframe_insert_auto", text="Auto Keying", icon="REC")
-
-
-def bone_under(context: Context, location: tuple[float, float], reach: float) -> str:
-    """Return the visible bone of the active armature that is drawn nearest to a pixel; empty if none is in reach."""
-    armature = context.active_object
-    names = _visible(armature)
-    if not names:
-        return ""
-    bones, world = armature.pose.bones, np.array(armature.matrix_world)
-    ends: Numbers = np.array([end[:] for name in names for end in (bones[name].head, bones[name].tail)], float)
-    pixels, before = pixels_of(context, ends @ world[:3, :3].T + world[:3, 3])
-    heads, tails = pixels[::2], pixels[1::2]
-    along, mouse = tails - heads, np.array(location)
-    share = ((mouse - heads) * along).sum(1) / np.maximum((along**2).sum(1), 1e-9)
-    away: Numbers = np.hypot(*(heads + np.clip(share, 0.0, 1.0)[:, None] * along - mouse).T)
-    away = np.where(before[::2] & before[1::2], away, np.inf)
-    nearest = int(away.argmin())
-    return names[nearest] if away[nearest] <= reach else ""
-
-
-def _visible(armature: Object) -> list[str]:
-    """Return the names of the bones that are shown."""
-    found = []
-    for bone in armature.pose.bones:
-        data = bone.bone
-        hidden = data.hide or getattr(bone, "hide", False)
-        collections = data.collections
-        if not hidden and (not collections or any(each.is_visible_effectively for each in collections)):
-            found.append(bone.name)
-    return found
 
 
 _register_gizmos, _unregister_gizmos = bpy.utils.register_classes_factory(

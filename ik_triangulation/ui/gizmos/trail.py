@@ -1,22 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The dots of the trail under the mouse: the nearest one is marked, and a drag of it pulls the tip at its frame."""
 
-from __future__ import annotations
-
 from typing import Any
 
-import blf
 import bpy
-import gpu
-import numpy as np
 from bpy.types import Context, Gizmo, GizmoGroup
-from gpu_extras.batch import batch_for_shader
 
-from ...kinematics.arrays import Numbers
 from ..operators.trail import POSE_OT_ik_triangulation_trail_drag
-from ..overlay.trail import trail_of
-
-_NEAR, _MARK, _TEXT = 12.0, 14.0, 11.0  # [pixels at 1x interface scale]: reach of a dot, its mark, the frame's number
+from . import picking
 
 
 class VIEW3D_GT_ik_triangulation_trail(Gizmo):
@@ -25,42 +16,21 @@ class VIEW3D_GT_ik_triangulation_trail(Gizmo):
     bl_idname = "VIEW3D_GT_ik_triangulation_trail"
 
     def setup(self) -> None:
-        self.frame: int | None = None
-        self.place = (0.0, 0.0)
+        self.dot: tuple[int, tuple[float, float]] | None = None
         self.asked: Any = None
 
     def test_select(self, context: Context, location: tuple[float, float]) -> int:
         """Return 0 if the mouse is on a dot, of which the frame is kept; else -1."""
-        trail = trail_of(context)
-        if trail is None:
+        self.dot = picking.dot_under(context, location)
+        if self.dot is None:
             return -1
-        pixels, before = pixels_of(context, trail.shown(context.scene.frame_current_final))
-        away = np.where(before, np.hypot(*(pixels - np.array(location)).T), np.inf)
-        nearest = int(away.argmin())
-        if away[nearest] > _NEAR * context.preferences.system.ui_scale:
-            return -1
-        self.frame, self.place = int(trail.frames[nearest]), tuple(pixels[nearest])
-        self.asked.frame = self.frame
+        self.asked.frame = self.dot[0]
         context.area.tag_redraw()
         return 0
 
     def draw(self, context: Context) -> None:
-        if not self.is_highlight or self.frame is None:
-            return
-        scale, colour = context.preferences.system.ui_scale, context.preferences.themes[0].user_interface.gizmo_hi
-        shader = gpu.shader.from_builtin("POINT_UNIFORM_COLOR")
-        gpu.state.blend_set("ALPHA")
-        gpu.state.point_size_set(_MARK * scale)
-        shader.bind()
-        shader.uniform_float("color", (*tuple(colour)[:3], 1.0))
-        batch_for_shader(shader, "POINTS", {"pos": [(*self.place, 0.0)]}).draw(shader)
-        gpu.state.point_size_set(1.0)
-        gpu.state.blend_set("NONE")
-        blf.size(0, _TEXT * scale)
-        red, green, blue = context.preferences.themes[0].view_3d.space.text_hi[:3]
-        blf.color(0, red, green, blue, 1.0)
-        blf.position(0, self.place[0] + _MARK * scale, self.place[1] + _MARK * scale / 2, 0.0)
-        blf.draw(0, str(self.frame))
+        if self.is_highlight and self.dot is not None:
+            picking.mark_dot(context, *self.dot)
 
 
 class VIEW3D_GGT_ik_triangulation_trail(GizmoGroup):
@@ -83,14 +53,6 @@ class VIEW3D_GGT_ik_triangulation_trail(GizmoGroup):
         dots.asked = dots.target_set_operator(POSE_OT_ik_triangulation_trail_drag.bl_idname)
         dots.asked.release_confirm = True
         dots.use_draw_modal = False
-
-
-def pixels_of(context: Context, places: Numbers) -> tuple[Numbers, Numbers]:
-    """Return where places (F, 3) are seen in the viewport (F, 2), and which of them (F) are before the viewer."""
-    clip = np.array(context.region_data.perspective_matrix) @ np.column_stack((places, np.ones(len(places)))).T
-    depth = np.maximum(clip[3], 1e-6)
-    size: Numbers = np.array((context.region.width, context.region.height), float)
-    return (clip[:2] / depth + 1.0).T * size / 2.0, clip[3] > 1e-6
 
 
 register, unregister = bpy.utils.register_classes_factory(

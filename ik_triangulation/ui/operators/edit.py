@@ -4,12 +4,13 @@
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatVectorProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty, StringProperty
 from bpy.types import Context, PoseBone
 
 from ...cooperative import Job
 from ...errors import ChainError
 from ...items import PROFILES
+from ...jobs import breakdown as breakdowns
 from ...jobs import edit as edits
 from ...jobs import mirror
 from ...jobs import report as reporting
@@ -133,10 +134,37 @@ class POSE_OT_ik_triangulation_mirror(IKOperator):
         return {"FINISHED"}
 
 
+class POSE_OT_ik_triangulation_breakdown(IKOperator):
+    bl_idname = "pose.ik_triangulation_breakdown"
+    bl_label = "Breakdown"
+    bl_description = (
+        "Pose all keyed bones between their keys before and after this frame. Hands and feet that are at one place in "
+        "both stay there, and those that move are on their way. With Auto Keying the pose is keyed"
+    )
+
+    factor: FloatProperty(
+        name="Factor", description="0 for the pose before, 1 for the one after", default=0.5, min=0.0, max=1.0
+    )
+    key: BoolProperty(name="Key", description="Key the pose at this frame", options={"SKIP_SAVE"})
+
+    @classmethod
+    def poll_problem(cls, context: Context) -> str | None:
+        return cannot_pull(context)
+
+    def act(self, context: Context) -> set[str]:
+        key = self.key or context.scene.tool_settings.use_keyframe_insert_auto
+        where = context.scene, context.view_layer
+        done = breakdowns.breakdown(active_armature(context), self.factor, key, *where)
+        names = ", ".join(f"'{name}'" for name in done.held) or "nothing"
+        self.tell({"INFO"}, f"Between frames {done.before:g} and {done.after:g}, {names} held")
+        return {"FINISHED"}
+
+
 register, unregister = bpy.utils.register_classes_factory(
     (
         POSE_OT_ik_triangulation_target_to_tip,
         POSE_OT_ik_triangulation_pull,
         POSE_OT_ik_triangulation_mirror,
+        POSE_OT_ik_triangulation_breakdown,
     )
 )

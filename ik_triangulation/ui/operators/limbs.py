@@ -49,7 +49,9 @@ class POSE_OT_ik_triangulation_body_add(IKOperator):
         text, doubts = show_body(armature, made)
         self.tell({"INFO"}, f"Body: {text}")
         if doubts:
-            self.tell({"WARNING"}, f"Check the limbs: {doubts}")
+            self.tell(
+                {"WARNING"}, f"Check the limbs: {doubts}. If one is wrong, select the tips of all and set up again."
+            )
 
 
 def show_body(armature: Object, made: "setup.NewBody") -> tuple[str, str]:
@@ -124,7 +126,9 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
         text, doubts = show_body(armature, made)
         self.tell({"INFO"}, f"{count} bones are selected, so their body was set up: {text}")
         if doubts:
-            self.tell({"WARNING"}, f"Check the limbs: {doubts}")
+            self.tell(
+                {"WARNING"}, f"Check the limbs: {doubts}. If one is wrong, select the tips of all and set up again."
+            )
 
 
 class POSE_OT_ik_triangulation_limb_remove(IKOperator):

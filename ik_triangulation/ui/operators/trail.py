@@ -12,7 +12,7 @@ from ...errors import IKError
 from ...jobs import edit as edits
 from ...jobs import trail as trails
 from ..context import active_armature, active_bone
-from ..overlay.trail import begin_drag, end_drag
+from ..overlay import trail as shown
 from .adjust import changed
 from .base import report_outcome
 from .edit import PROFILE_ITEMS, cannot_pull
@@ -84,7 +84,7 @@ class POSE_OT_ik_triangulation_trail_drag(MovingOperator):
         self.frame = self._frame(context)
         armature, tip = active_armature(context), active_bone(context).name
         drag = trails.PullDrag(armature, tip, self.frame, self.falloff, context.scene, context.view_layer)
-        begin_drag(drag)
+        shown.begin_drag(drag)
         return drag
 
     def _finish(self) -> set[str]:
@@ -95,12 +95,12 @@ class POSE_OT_ik_triangulation_trail_drag(MovingOperator):
             drag.cancel()
             return self.report_error(error)
         finally:
-            end_drag()
+            shown.end_drag()
         return report_outcome(self, bpy.context, [report])
 
     def cancel(self, context: Context) -> None:
         super().cancel(context)
-        end_drag()
+        shown.end_drag()
 
 
 register, unregister = bpy.utils.register_classes_factory((POSE_OT_ik_triangulation_trail_drag,))

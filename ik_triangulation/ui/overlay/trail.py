@@ -4,23 +4,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 import gpu
 import numpy as np
-from bpy.types import Context, Object, PoseBone, SpaceView3D
+from bpy.types import Context, Object, PoseBone
 from gpu_extras.batch import batch_for_shader
 
 from ...cooperative import Work
 from ...errors import IKError
 from ...jobs import trail as trails
-from ...kinematics.arrays import Array, Numbers
 from ...rig import keyframes
-from ...rig.keyframes import arrays
 from ..context import active_bone
-from .sketch import Role, palette
+from . import sketch
 from .updates import edits, redraw
+
+if TYPE_CHECKING:
+    from ...kinematics.arrays import Array, Numbers
 
 _MOST = 600  # frames at most
 _REST = 0.15  # seconds after a change until the trail is read again
@@ -87,7 +88,9 @@ def trail_of(context: Context) -> trails.Trail | None:
 
 
 def forget_trail() -> None:
-    """Forget what was read."""
+    """Forget what was read, and stop reading."""
+    if bpy.app.timers.is_registered(_read_on):
+        bpy.app.timers.unregister(_read_on)
     _state.__init__()
 
 
@@ -149,7 +152,7 @@ def _content(bone: PoseBone, context: Context) -> bytes:
     for ob in sorted(objects, key=lambda each: each.session_uid):
         curves = list(keyframes.curves_of(ob))
         for curve in curves:
-            keys = arrays.get_keys(curve, ["co", "handle_left", "handle_right"])
+            keys = keyframes.get_keys(curve, ["co", "handle_left", "handle_right"])
             parts += [curve.data_path.encode(), *(column.tobytes() for column in keys.values())]
         if not curves:
             parts.append(np.array(ob.matrix_world).tobytes())
@@ -184,7 +187,7 @@ def draw_trail() -> None:
         _paint("POINTS", places[trail.keys], colours[trail.keys], size=_KEY * width)
         here = np.flatnonzero(np.abs(np.array(trail.frames) - frame) < 0.5)
         if len(here):
-            now = palette(context.preferences.themes[0]).outlines[Role.NOW][None]
+            now = sketch.palette(context.preferences.themes[0]).outlines[sketch.Role.NOW][None]
             _paint("POINTS", places[here], np.repeat(now, len(here), 0), size=_NOW * width)
             _paint("POINTS", places[here], colours[here], size=_KEY * width)
     finally:
@@ -218,17 +221,3 @@ def _paint(kind: str, places: Numbers, colours: Array, line_width: float = 0.0, 
     else:
         gpu.state.point_size_set(size)
     batch.draw(shader)
-
-
-_handles: list[object] = []
-
-
-def register() -> None:
-    _handles.append(SpaceView3D.draw_handler_add(draw_trail, (), "WINDOW", "POST_VIEW"))
-
-
-def unregister() -> None:
-    SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
-    if bpy.app.timers.is_registered(_read_on):
-        bpy.app.timers.unregister(_read_on)
-    forget_trail()

@@ -9,6 +9,7 @@ from bpy.types import Context, Panel, PropertyGroup, Scene, UILayout, UIList
 from ...items import SOLVER_ROWS, WHOLE_SOLVERS
 from ...rig.map_objects import PICTURE, VOLUME, legend_of
 from ...rig.units import distance_text
+from .. import preferences
 from ..comparison import solver_label
 from ..context import active_bone, map_of
 from ..operators.map import (
@@ -36,6 +37,11 @@ class VIEW3D_PT_ik_triangulation_advanced(LimbPanel, Panel):
         limb = active_bone(context).ik_triangulation
         choice(column, limb, "solver", context)
         paragraph(column, SOLVER_ROWS[limb.solver].description, context)
+        row = _removable(column, active_bone(context), VOLUME, context)
+        row.operator(POSE_OT_ik_triangulation_show_reach.bl_idname, icon="SHADING_RENDERED")
+        _draw_legend(column, active_bone(context), VOLUME, context, _SHARE)
+        if not preferences.shows_all(context, limb):
+            return
         for name in ("tolerance", "angle_tolerance", "iterations"):
             column.prop(limb, name)
         if limb.solver not in WHOLE_SOLVERS:
@@ -50,15 +56,33 @@ class AdvancedPanel(LimbPanel):
     bl_parent_id = VIEW3D_PT_ik_triangulation_advanced.__name__
 
 
-class VIEW3D_PT_ik_triangulation_overlay(AdvancedPanel, Panel):
-    bl_label = "Overlay"
+class ResearchPanel(AdvancedPanel):
+    """Base of the panels that are shown with Research Tools in the preferences."""
+
     bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return preferences.has_research_tools(context) and super().poll(context)
+
+
+class VIEW3D_PT_ik_triangulation_overlay(Panel):
+    """In the popover of the viewport's overlays, where Blender has what it draws itself."""
+
+    bl_label = "IK Triangulation"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "HEADER"
+    bl_parent_id = "VIEW3D_PT_overlay"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.mode in {"OBJECT", "POSE"}
 
     def draw_header(self, context: Context) -> None:
         self.layout.prop(context.scene.ik_triangulation_overlay, "show", text="")
 
     def draw(self, context: Context) -> None:
-        column = self.column(context)
+        column = self.layout.column()
         settings = context.scene.ik_triangulation_overlay
         parts = column.column(heading="Show")
         parts.active = settings.show
@@ -104,9 +128,8 @@ class VIEW3D_UL_ik_triangulation_duel(UIList):
         return [self.bitflag_filter_item] * len(getattr(data, name)), []
 
 
-class VIEW3D_PT_ik_triangulation_duel(AdvancedPanel, Panel):
+class VIEW3D_PT_ik_triangulation_duel(ResearchPanel, Panel):
     bl_label = "Compare Solvers"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
         column = self.column(context)
@@ -152,17 +175,12 @@ def _value(row: PropertyGroup, name: str, scene: Scene) -> str:
     return f"{1e3 * value:.3g} ms" if name == "seconds" else str(value)
 
 
-class VIEW3D_PT_ik_triangulation_maps(AdvancedPanel, Panel):
+class VIEW3D_PT_ik_triangulation_maps(ResearchPanel, Panel):
     bl_label = "Maps"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
         column = self.column(context)
         settings, bone = context.scene.ik_triangulation_map, active_bone(context)
-        row = _removable(column, bone, VOLUME, context)
-        row.operator(POSE_OT_ik_triangulation_show_reach.bl_idname, icon="SHADING_RENDERED")
-        _draw_legend(column, bone, VOLUME, context, _SHARE)
-        column.separator()
         for name in ("metric", "scale", "tolerance"):
             column.prop(settings, name)
         column.separator()

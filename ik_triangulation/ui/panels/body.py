@@ -4,6 +4,7 @@
 import bpy
 from bpy.types import Context, Panel, PropertyGroup, UILayout, UIList
 
+from .. import preferences
 from ..context import active_bone, holdable_of, is_in_body
 from ..operators.contacts import (
     POSE_OT_ik_triangulation_contact_add,
@@ -11,7 +12,7 @@ from ..operators.contacts import (
     POSE_OT_ik_triangulation_contact_remove,
     POSE_OT_ik_triangulation_contacts_find,
 )
-from ..operators.limbs import POSE_OT_ik_triangulation_body_add
+from ..operators.limbs import POSE_OT_ik_triangulation_body_add, limb_label
 from .layout import LimbPanel, choice, paragraph
 
 _NAME = 0.5  # width of the limb's name
@@ -32,14 +33,13 @@ class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
         held = column.column(heading="Hold in Place", align=True)
         for tip in holdable_of(context, armature):  # a foot that is let go of is to be held again here
             limb = tip.ik_triangulation
-            row = held.row(align=True)
-            row.prop(limb, "hold", text=tip.name)
-            if limb.hold:
-                row.prop(limb, "hold_where", text="")
+            held.prop(limb, "hold", text=limb_label(limb, tip.name))
         column.separator()
         body = armature.ik_triangulation
-        column.prop_search(body, "hips", armature.data, "bones")
-        choice(column, body, "hips_motion", context)
+        if preferences.shows_all(context, bone.ik_triangulation):
+            column.prop_search(body, "hips", armature.data, "bones")
+        if preferences.shows_all(context, bone.ik_triangulation) or body.hips_motion != "FREE":
+            choice(column, body, "hips_motion", context)
         balance = column.column()
         balance.active = not body.contacts  # a recorded motion has its own
         balance.prop(body, "balance")
@@ -103,7 +103,8 @@ class VIEW3D_PT_ik_triangulation_contacts(LimbPanel, Panel):
             frames = column.column(align=True)
             frames.prop(contact, "frame_start")
             frames.prop(contact, "frame_end")
-        column.prop(body, "contact_fade")
+        if body.contacts:
+            column.prop(body, "contact_fade")
 
 
 register, unregister = bpy.utils.register_classes_factory(

@@ -7,6 +7,7 @@ from bpy.types import Context, Panel
 from ..context import active_bone
 from ..operators.drag import POSE_OT_ik_triangulation_drag
 from ..operators.edit import (
+    POSE_OT_ik_triangulation_breakdown,
     POSE_OT_ik_triangulation_mirror,
     POSE_OT_ik_triangulation_pull,
     POSE_OT_ik_triangulation_target_to_tip,
@@ -45,6 +46,7 @@ class VIEW3D_PT_ik_triangulation_edit(LimbPanel, Panel):
         row.operator(POSE_OT_ik_triangulation_pull.bl_idname, icon="PROP_ON")
         row.operator_context = "INVOKE_REGION_WIN"
         row.operator(POSE_OT_ik_triangulation_trail_drag.bl_idname, icon="RESTRICT_SELECT_OFF")
+        column.operator(POSE_OT_ik_triangulation_breakdown.bl_idname, icon="IPO_EASE_IN_OUT")
         column.operator(POSE_OT_ik_triangulation_mirror.bl_idname, icon="MOD_MIRROR")
         column.operator(POSE_OT_ik_triangulation_grasp.bl_idname, icon="CON_CHILDOF")
         row = column.row(align=True)

@@ -9,6 +9,7 @@ from bpy.types import Context, Panel, PropertyGroup, UILayout
 from ...items import WHOLE_SOLVERS
 from ...rig import limb as rig_limb
 from ...rig.targets import untouched
+from .. import preferences
 from ..context import active_bone
 from ..operators.target import POSE_OT_ik_triangulation_offset_set, POSE_OT_ik_triangulation_target_from_animation
 from .layout import LimbPanel, choice, paragraph
@@ -21,7 +22,6 @@ class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
     def draw(self, context: Context) -> None:
         column = self.column(context)
         limb = active_bone(context).ik_triangulation
-        column.prop(limb, "hold")
         column.prop(limb, "influence", slider=True)
         if limb.hold:
             choice(column, limb, "hold_where", context)
@@ -38,11 +38,11 @@ class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
         choice(column, limb, "orientation", context)
         if limb.orientation == "LOOK":
             choice(column, limb, "look_axis", context)
+            column.prop(limb, "orient_weight", slider=True)
         elif untouched.is_not_turned_yet(limb):
             paragraph(column, "Target not turned yet: the hand stays natural to its forearm", context, "INFO")
-        weight = column.column()
-        weight.active = limb.orientation != "NONE"
-        weight.prop(limb, "orient_weight", slider=True)
+        elif limb.orientation != "NONE":
+            column.prop(limb, "orient_weight", slider=True)
         column.separator()
         column.prop(limb, "pole_target")
         if limb.pole_target is not None:
@@ -72,11 +72,14 @@ class VIEW3D_PT_ik_triangulation_posture(LimbPanel, Panel):
         limb = active_bone(context).ik_triangulation
         _draw_motion(column, limb, context)
         column.separator()
-        column.prop(limb, "effort_weight", slider=True)
-        column.prop(limb, "rest_weight", slider=True)
-        near = column.column()
-        near.active = limb.rest_weight > 0.0
-        near.prop(limb, "rest_pose")
+        all_of_it = preferences.shows_all(context, limb)
+        if all_of_it or limb.effort_weight:  # Natural is near the pose made by hand anyway
+            column.prop(limb, "effort_weight", slider=True)
+        if all_of_it or limb.rest_weight:
+            column.prop(limb, "rest_weight", slider=True)
+            near = column.column()
+            near.active = limb.rest_weight > 0.0
+            near.prop(limb, "rest_pose")
         column.separator()
         choice(column, limb, "obstacles", context)
         if limb.obstacles is not None:

@@ -6,6 +6,7 @@ from bpy.types import Context, Panel, UILayout
 
 from ...errors import ChainError
 from ...rig import freedom
+from .. import preferences
 from ..context import active_bone
 from ..operators.joints import (
     POSE_OT_ik_triangulation_joint_copy,
@@ -27,7 +28,8 @@ class VIEW3D_PT_ik_triangulation_joint(LimbPanel, Panel):
         length = column.column()
         length.active = not limb.use_selected
         length.prop(limb, "chain_count")
-        column.prop(limb, "use_selected")
+        if limb.use_selected or preferences.shows_all(context, limb):
+            column.prop(limb, "use_selected")
         lists = context.window_manager.ik_triangulation_lists
         name = VIEW3D_UL_ik_triangulation_joints.__name__
         column.template_list(name, "", bone.id_data.pose, "bones", lists, "joint", rows=3, maxrows=8)
@@ -44,7 +46,7 @@ class VIEW3D_PT_ik_triangulation_joint(LimbPanel, Panel):
         elif joint.source == "CONSTRAINT":
             _draw_constraint(column, bone, context)
         else:
-            _draw_own_limits(column, joint)
+            _draw_own_limits(column, joint, preferences.shows_all(context, limb))
         column.separator()
         column.label(text="Limits of Selected Bones:")
         tools = column.column(align=True)
@@ -91,7 +93,7 @@ def _draw_limit(column: UILayout, limit: bpy.types.Constraint) -> None:
             ends.prop(limit, f"max_{axis}", text="Maximum")
 
 
-def _draw_own_limits(column: UILayout, joint: bpy.types.PropertyGroup) -> None:
+def _draw_own_limits(column: UILayout, joint: bpy.types.PropertyGroup, all_of_it: bool) -> None:
     """Draw the values used by this kind of joint."""
     column.prop(joint, "kind")
     if joint.kind == "HINGE":
@@ -99,7 +101,8 @@ def _draw_own_limits(column: UILayout, joint: bpy.types.PropertyGroup) -> None:
     elif joint.kind == "CONE":
         column.prop(joint, "swing")
     elif joint.kind == "EULER":
-        column.prop(joint, "order")
+        if joint.order != joint.bl_rna.properties["order"].default or all_of_it:
+            column.prop(joint, "order")
         column.prop(joint, "minimum")
         column.prop(joint, "maximum")
     if joint.kind in {"HINGE", "CONE"}:
@@ -108,7 +111,7 @@ def _draw_own_limits(column: UILayout, joint: bpy.types.PropertyGroup) -> None:
         ends.active = joint.use_limits
         for end in ("lower", "upper"):
             ends.prop(joint, f"twist_{end}" if joint.kind == "CONE" else end)
-    if joint.kind != "LOCKED":
+    if joint.kind != "LOCKED" and (joint.stiffness or all_of_it):
         column.prop(joint, "stiffness", slider=True)
 
 

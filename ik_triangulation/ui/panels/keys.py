@@ -5,6 +5,7 @@ import bpy
 from bpy.types import Context, Panel, PoseBone, PropertyGroup, UILayout
 
 from ...items import HELD, REDUCED
+from .. import preferences
 from ..context import active_bone, control_names
 from ..operators.bake import POSE_OT_ik_triangulation_generated_delete
 from .layout import LimbPanel, choice, is_narrow, paragraph
@@ -18,19 +19,13 @@ class VIEW3D_PT_ik_triangulation_keys(LimbPanel, Panel):
         column = self.column(context)
         limb = active_bone(context).ik_triangulation
         _draw_range(column, limb, context)
+        _draw_details(column, limb, context)
         column.separator()
         choice(column, limb, "destination", context)
         _draw_controls(column, active_bone(context), context)
-        choice(column, limb, "interpolation", context)
-        column.prop(limb, "mark_misses")
-        within = column.column()
-        within.active = limb.reduce
-        within.prop(limb, "reduce_tolerance")
-        if limb.reduce and not limb.reduce_tolerance:
-            share = HELD if limb.hold else REDUCED
-            paragraph(within, f"{share:.1%} of the limb's reach", context, "INFO")
+        if preferences.shows_all(context, limb):
+            column.prop(limb, "mark_misses")
         column.separator()
-        column.prop(limb, "enabled")
         icon = "NONE" if is_narrow(context) else "KEY_DEHLT"  # its long label needs all the width
         column.operator(POSE_OT_ik_triangulation_generated_delete.bl_idname, icon=icon)
 
@@ -53,20 +48,34 @@ def _draw_controls(column: UILayout, bone: PoseBone, context: Context) -> None:
 def _draw_range(column: UILayout, limb: PropertyGroup, context: Context) -> None:
     """Draw the frames that are baked."""
     column.prop(limb, "use_scene_range")
-    ends = column.column(align=True)
     if limb.use_scene_range:
         scene = context.scene
-        preview = "preview_" if scene.use_preview_range else ""
-        ends.enabled = False
-        ends.prop(scene, f"frame_{preview}start", text="Start")
-        ends.prop(scene, f"frame_{preview}end", text="End")
+        first, last = (
+            (scene.frame_preview_start, scene.frame_preview_end)
+            if scene.use_preview_range
+            else (scene.frame_start, scene.frame_end)
+        )
+        column.label(text=f"Frames {first} to {last}")
     else:
+        ends = column.column(align=True)
         ends.prop(limb, "frame_start")
         ends.prop(limb, "frame_end")
-    column.prop(limb, "only_target_keys")
-    step = column.column()
-    step.active = not limb.only_target_keys
-    step.prop(limb, "step")
+
+
+def _draw_details(column: UILayout, limb: PropertyGroup, context: Context) -> None:
+    """Draw what belongs to the choice of keys."""
+    if limb.reduce:
+        column.prop(limb, "reduce_tolerance")
+        if not limb.reduce_tolerance:
+            share = HELD if limb.hold else REDUCED
+            paragraph(column, f"{share:.1%} of the limb's reach", context, "INFO")
+    elif limb.only_target_keys:
+        choice(column, limb, "interpolation", context)
+    elif limb.step > 1:
+        column.prop(limb, "step")
+        choice(column, limb, "interpolation", context)
+    elif preferences.shows_all(context, limb) or limb.interpolation != limb.bl_rna.properties["interpolation"].default:
+        choice(column, limb, "interpolation", context)
 
 
 register, unregister = bpy.utils.register_classes_factory((VIEW3D_PT_ik_triangulation_keys,))

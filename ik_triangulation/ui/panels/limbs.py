@@ -224,7 +224,7 @@ def _draw_target(column: UILayout, bone: PoseBone, context: Context) -> None:
 
 def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Context) -> None:
     """Draw Pose, Live and Bake, and what came of them."""
-    armature, limb = bone.id_data, bone.ik_triangulation
+    armature = bone.id_data
     row = column.row(align=True)
     row.operator(POSE_OT_ik_triangulation_solve.bl_idname, text="Pose", icon="CON_KINEMATIC")
     on, single = live.is_live(armature, bone.name), not is_in_body(bone)
@@ -243,9 +243,7 @@ def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Cont
     )
     if several and single:
         row.operator(POSE_OT_ik_triangulation_bake_all.bl_idname, text="Bake All")
-    row = column.row()
-    row.use_property_split = False  # there are no labels to align it with
-    row.prop(limb, "reduce")
+    choice(column, context.window_manager.ik_triangulation_lists, "keys", context)
     result = latest(armature, bone.name)
     if result is not None:
         draw_result(column, result)

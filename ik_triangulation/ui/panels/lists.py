@@ -7,7 +7,7 @@ Both show bones of the pose, so nothing is stored twice; the chosen entries are 
 """
 
 import bpy
-from bpy.props import IntProperty, PointerProperty, StringProperty
+from bpy.props import EnumProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import Context, Object, PoseBone, PropertyGroup, UI_UL_list, UILayout, UIList, WindowManager
 
 from ...errors import IKError
@@ -18,9 +18,12 @@ from ..operators.limbs import limb_label
 from ..operators.solve import POSE_OT_ik_triangulation_live
 from .layout import is_narrow, is_wide
 
+_EVERY, _FEW, _AT_KEYS, _ON_TWOS = range(4)  # choices of keys
+_TWO = 2  # frames
+
 
 class IKT_PG_lists(PropertyGroup):
-    """Chosen entries of the lists: the limb by the active bone, the joint by name."""
+    """What is chosen: the limb by the active bone, the joint by name, the keys by several settings of the limb."""
 
     def _limb(self) -> int:
         armature, bone = active_armature(bpy.context), active_bone(bpy.context)
@@ -40,6 +43,36 @@ class IKT_PG_lists(PropertyGroup):
         if armature and 0 <= index < len(armature.pose.bones):
             self.joint_name = armature.pose.bones[index].name
 
+    def _keys(self) -> int:
+        bone = active_bone(bpy.context)
+        limb = bone.ik_triangulation if bone else None
+        if limb is None or not (limb.only_target_keys or limb.reduce or limb.step == _TWO):
+            return _EVERY
+        if limb.only_target_keys:
+            return _AT_KEYS
+        return _FEW if limb.reduce else _ON_TWOS
+
+    def _choose_keys(self, chosen: int) -> None:
+        bone = active_bone(bpy.context)
+        if bone is None:
+            return
+        limb = bone.ik_triangulation
+        limb.reduce, limb.only_target_keys = chosen == _FEW, chosen == _AT_KEYS
+        limb.step = _TWO if chosen == _ON_TWOS else 1
+        limb.interpolation = "CONSTANT" if chosen == _ON_TWOS else "AUTO"
+
+    keys: EnumProperty(
+        name="Keys",
+        description="Keys that a bake writes; the panel Keys has the details",
+        items=[
+            ("EVERY", "Every Frame", "A key at every frame", _EVERY),
+            ("FEW", "As Few as Possible", "Only the keys that the motion needs, with fitted handles", _FEW),
+            ("AT_KEYS", "At My Keys", "A key wherever the target has one, with Bézier curves between", _AT_KEYS),
+            ("ON_TWOS", "On Twos", "A key at every second frame, held until the next one", _ON_TWOS),
+        ],
+        get=_keys,
+        set=_choose_keys,
+    )
     limb: IntProperty(
         name="Limb",
         description="Limb whose settings are shown, that of the active bone",

@@ -5,6 +5,7 @@ import bpy
 from bpy.types import Context, Panel, PropertyGroup, UILayout, UIList
 
 from ...motion.timing import TIMINGS
+from .. import preferences
 from ..context import active_bone
 from ..operators.reach import (
     POSE_OT_ik_triangulation_reach,
@@ -51,25 +52,21 @@ class VIEW3D_PT_ik_triangulation_reach(LimbPanel, Panel):
         limb = active_bone(context).ik_triangulation
         frames = column.column(align=True)
         frames.prop(limb, "reach_start")
-        of_a_stop = frames.column(align=True)
-        of_a_stop.active = not limb.reach_stops
-        of_a_stop.prop(limb, "reach_end")
-        of_a_stop.prop(limb, "reach_hold")
+        if not limb.reach_stops:  # each of which has its own
+            frames.prop(limb, "reach_end")
+            frames.prop(limb, "reach_hold")
         frames.prop(limb, "reach_return")
         column.separator()
         _draw_stops(column, limb, context)
         column.separator()
         column.prop(limb, "reach_path")
-        onset = column.column()
-        onset.active = limb.reach_path == "ARC"
-        onset.prop(limb, "reach_onset", slider=True)
+        if limb.reach_path == "ARC" and (limb.reach_onset or preferences.shows_all(context, limb)):
+            column.prop(limb, "reach_onset", slider=True)
         column.prop(limb, "reach_timing")
-        easing = column.column()
-        easing.active = TIMINGS[limb.reach_timing].eased
-        choice(easing, limb, "reach_easing", context)
-        holding = column.column()
-        holding.active = any(stop.take != "NONE" for stop in limb.reach_stops)
-        holding.prop(limb, "reach_prop_by")
+        if TIMINGS[limb.reach_timing].eased:
+            choice(column, limb, "reach_easing", context)
+        if any(stop.take != "NONE" for stop in limb.reach_stops):
+            column.prop(limb, "reach_prop_by")
         column.separator()
         column.operator(POSE_OT_ik_triangulation_reach.bl_idname, icon="KEY_HLT")
 

@@ -151,7 +151,8 @@ def _changes(name: str) -> Generator[float, None, np.ndarray]:
     for red in (False, True):
         with _drawing(name, red):
             pictures.append((yield from _still()))
-    yield from _still()
+    region("UI").tag_redraw()
+    yield DRAWN
     plain, marked = pictures
     return (plain != marked).any(axis=2)
 

@@ -97,3 +97,8 @@ def distance() -> float:
     depsgraph = bpy.context.evaluated_depsgraph_get()
     shown, target = rig().evaluated_get(depsgraph), bpy.data.objects["Target"].evaluated_get(depsgraph)
     return (shown.matrix_world @ shown.pose.bones[-1].tail - target.matrix_world.translation).length
+
+
+def research_tools() -> None:
+    """Show the comparison of solvers and the maps."""
+    bpy.context.preferences.addons[EXTENSION].preferences.research_tools = True

@@ -10,7 +10,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ik_triangulation.kinematics import Cone, Hinge, Pose
 from ik_triangulation.maps import shell
 from ik_triangulation.maps.shell import spheres
-from ik_triangulation.ui.overlay import shells
+from ik_triangulation.ui.overlay import handlers, shells
 
 from ...chains import straight
 
@@ -19,7 +19,7 @@ X = Vector((1.0, 0.0, 0.0))
 
 @pytest.fixture(autouse=True)
 def _forget(monkeypatch):
-    monkeypatch.setattr(shell, "_FINE", 10)  # as many targets as can be searched well within the time for a shell
+    monkeypatch.setattr(shell, "_FINE", 8)  # as many targets as can be searched well within the time for a shell
     shells.forget_shells()
     yield
     shells.forget_shells()
@@ -76,7 +76,8 @@ def test_only_the_latest_shells_are_kept():
     assert (0,) not in shells._shells
 
 
-def test_disabling_stops_the_work(addon):
+def test_disabling_stops_the_work(addon, monkeypatch):
+    monkeypatch.setattr(handlers, "_loaded", True)  # as after a redraw
     shells.shells_of(limited())
     addon.unregister()
     try:

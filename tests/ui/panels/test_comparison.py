@@ -9,7 +9,7 @@ from ik_triangulation.ui.panels.advanced import VIEW3D_PT_ik_triangulation_duel 
 from ...layouts import drawn
 from ..fights import fight, fought, standard
 
-pytestmark = pytest.mark.usefixtures("empty_scene", "no_fight_left")
+pytestmark = pytest.mark.usefixtures("empty_scene", "no_fight_left", "research_tools")
 
 
 def test_in_a_narrow_sidebar_the_names_of_the_solvers_have_all_the_room():

@@ -29,10 +29,10 @@ def said_below_the_list():
 @pytest.mark.parametrize(
     ("kind", "shown"),
     [
-        ("FREE", ["stiffness"]),
-        ("HINGE", ["axis", "use_limits", "lower", "upper", "stiffness"]),
-        ("EULER", ["order", "minimum", "maximum", "stiffness"]),
-        ("CONE", ["swing", "use_limits", "twist_lower", "twist_upper", "stiffness"]),
+        ("FREE", []),
+        ("HINGE", ["axis", "use_limits", "lower", "upper"]),
+        ("EULER", ["minimum", "maximum"]),
+        ("CONE", ["swing", "use_limits", "twist_lower", "twist_upper"]),
         ("LOCKED", []),
     ],
 )
@@ -40,6 +40,8 @@ def test_the_panel_shows_the_values_of_the_kind(kind, shown):
     rig = limb_of_one_bone()
     own(rig.pose.bones["Bone 0"], kind=kind)
     assert said_below_the_list() == ["kind", *shown, *TOOLS]
+    own(rig.pose.bones["Bone 0"], kind=kind, stiffness=0.5)
+    assert ("stiffness" in said_below_the_list()) == (kind != "LOCKED")
 
 
 def test_the_panel_shows_what_the_constraint_says_or_why_it_cannot_be_used():

@@ -71,7 +71,7 @@ def test_few_fields_are_open_at_first(limbs):
         if panel.bl_region_type == "UI" and not closed & {panel.__name__, getattr(panel, "bl_parent_id", "")}:
             fields |= recorded(panel).properties
     found = {name for _, name in fields - {("Pose", "bones"), ("IKT_PG_lists", "limb")}}
-    assert found == {"target", "reduce"} | {"enabled"}
+    assert found == {"target", "keys", "enabled"}
     assert len(found) <= MOST_FIELDS
 
 

@@ -9,7 +9,7 @@ import pytest
 from ik_triangulation.ui.overlay.settings import IKT_PG_overlay
 from ik_triangulation.ui.panels.advanced import VIEW3D_PT_ik_triangulation_overlay as PANEL
 
-from ...rigs import chain_rig, configure, empty
+from ...rigs import chain_rig
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -47,9 +47,11 @@ def test_what_is_switched_off_is_greyed_out():
     assert {name for name, active in drawn().items() if active} == {"show", "show_ghosts"}
 
 
-def test_it_is_there_with_a_limb_and_closed_at_first():
-    assert not PANEL.poll(bpy.context)
-    configure(chain_rig(), "Bone 2", target=empty())
+def test_it_is_in_the_popover_of_the_viewports_overlays():
     assert PANEL.poll(bpy.context)
-    assert PANEL.bl_parent_id == "VIEW3D_PT_ik_triangulation_advanced"
-    assert "DEFAULT_CLOSED" in PANEL.bl_options
+    assert hasattr(bpy.types, PANEL.bl_parent_id)
+    assert (PANEL.bl_space_type, PANEL.bl_region_type) == ("VIEW_3D", "HEADER")
+    rig = chain_rig()
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert not PANEL.poll(bpy.context)

@@ -6,8 +6,9 @@ from random import Random
 import bpy
 import pytest
 
-from ...layouts import drawn
-from ...rigs import chain_rig, configure, empty, nothing_lost
+from ...bodies import set_up_rig
+from ...layouts import drawn, recorded
+from ...rigs import chain_rig, configure, empty, nothing_lost, select
 from .states import (
     FOUND,
     MAIN,
@@ -148,23 +149,22 @@ def test_what_does_not_count_is_greyed_out_or_not_there():
     _, _, limb = standard()
     main, goal, posture = MAIN, panel("_goal"), panel("_posture")
     advanced, keys, joints = panel("_advanced"), panel("_keys"), panel("_joint")
-    assert drawn(main)[-7:] == ["Target", "target", "target_select", "solve", "live", "bake", "reduce"]
-    assert drawn(joints)[:2] == ["chain_count", "use_selected"]
+    assert drawn(main)[-7:] == ["Target", "target", "target_select", "solve", "live", "bake", "keys"]
+    assert drawn(joints)[0] == "chain_count"
+    assert "use_selected" not in drawn(joints)
     assert drawn(goal) == [
-        "hold", "influence", "shape", "use_offset", "offset_set", "target_from_animation", "orientation",
+        "influence", "shape", "use_offset", "offset_set", "target_from_animation", "orientation",
         "orient_weight", "pole_target",
     ]  # fmt: skip
-    assert drawn(posture) == ["smoothing", "effort_weight", "rest_weight", "(rest_pose)", "obstacles"]
-    assert drawn(advanced)[-2:] == ["iterations", "seed"]
-    assert drawn(keys)[:3] == ["use_scene_range", "(frame_start)", "(frame_end)"]
-    assert "(reduce_tolerance)" in drawn(keys)
+    assert drawn(posture) == ["smoothing", "obstacles"]
+    assert drawn(advanced)[-1] == "show_reach"
+    assert drawn(keys)[:2] == ["use_scene_range", "Frames 1 to 250"]
     limb.use_selected, limb.orientation, limb.rest_weight = True, "NONE", 0.5
     limb.finish = limb.use_scene_range = False
-    assert drawn(advanced)[-2:] == ["iterations", "seed"], "Natural always refines its result"
     limb.solver = "CCD"
     limb.pole_target, limb.obstacles = empty("Pole"), bpy.data.collections.new("Crates")
     assert "(chain_count)" in drawn(joints)
-    assert drawn(goal)[-4:] == ["(orient_weight)", "pole_target", "pole_angle", "pole_weight"]
+    assert drawn(goal)[-4:] == ["orientation", "pole_target", "pole_angle", "pole_weight"]
     assert drawn(posture)[5:] == ["rest_pose", "obstacles", "obstacle_margin", "obstacle_weight"]
     assert drawn(advanced)[-2:] == ["iterations", "finish"]
     assert drawn(keys)[1:3] == ["frame_start", "frame_end"]
@@ -220,3 +220,19 @@ def change(group, prop, random):
 
 
 # Offset
+
+
+# How many fields there are
+
+
+@pytest.mark.parametrize("of", ["limb", "body"])
+def test_all_panels_together_have_few_fields_with_the_natural_solver(of):
+    if of == "limb":
+        standard()
+    else:
+        select(set_up_rig(), "hand.L", active="hand.L")
+        bpy.context.view_layer.update()
+    found = [recorded(each) for each in PANELS]
+    fields = set().union(*(layout.properties for layout in found if layout is not None))
+    lists = {"bones", "limb", "joint", "contacts", "contact", "reach_stops", "reach_stop"}
+    assert len({field for field in fields if field[1] not in lists}) <= 30

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The preferences of the extension: whether the panels show what only those who study methods want."""
+
+import bpy
+from bpy.props import BoolProperty
+from bpy.types import AddonPreferences, Context, PropertyGroup
+
+from ..items import WHOLE_SOLVERS
+
+_ADDON = __package__.rpartition(".")[0]
+
+
+class IKT_preferences(AddonPreferences):
+    """Choices of a user, for all files."""
+
+    bl_idname = _ADDON
+
+    research_tools: BoolProperty(
+        name="Research Tools",
+        description="Show the comparison of solvers, maps, and the settings of published methods also for Natural",
+        default=False,
+    )
+
+    def draw(self, context: Context) -> None:
+        self.layout.prop(self, "research_tools")
+
+
+def has_research_tools(context: Context) -> bool:
+    """Tell whether the comparison of solvers and maps are shown."""
+    addon = context.preferences.addons.get(_ADDON)
+    return addon is not None and addon.preferences is not None and addon.preferences.research_tools
+
+
+def shows_all(context: Context, limb: PropertyGroup) -> bool:
+    """Tell whether the settings are shown that matter to published methods."""
+    return limb.solver not in WHOLE_SOLVERS or has_research_tools(context)
+
+
+register, unregister = bpy.utils.register_classes_factory((IKT_preferences,))
