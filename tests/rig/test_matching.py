@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from mathutils import Quaternion
 
-from ik_triangulation.jobs.bake import bake_limbs
+from ik_triangulation.jobs.bake import bake_body, bake_limbs
+from ik_triangulation.rig.body import RigBody
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.settings.edition import keep_previous_defaults
 
@@ -61,6 +62,24 @@ def test_a_hand_and_a_foot_match_those_of_another_kind_of_character(kind):
             lowered = Quaternion((0.0, 1.0, 0.0), np.radians(down)) if part == "hand" else Quaternion()
             left = (turned[1].to_quaternion() @ lowered).rotation_difference(turned[0].to_quaternion())
             assert left.angle < np.radians(0.5), (frame, part, np.degrees(left.angle))
+
+
+def test_a_body_follows_the_hands_and_feet_of_another_kind_of_character():
+    source, rig, random = character("Mixamo", "Source"), character("Unreal", "Follower"), np.random.default_rng(5)
+    for frame in FRAMES:
+        for part, most in (("upper_arm", 0.5), ("forearm", 0.4), ("thigh", 0.25), ("shin", 0.2), ("hand", 0.2)):
+            for side in "LR":
+                bone = part_of(source, "Mixamo", part, side)
+                pose_part(bone, Quaternion(random.normal(size=3), random.uniform(-most, most)))
+                bone.keyframe_insert("rotation_quaternion", frame=frame)
+    ends = [(part, side) for part in ("hand", "foot") for side in "LR"]
+    pairs = [[part_of(who, kind, *end) for who, kind in ((source, "Mixamo"), (rig, "Unreal"))] for end in ends]
+    limbs = [Limb.from_tip(rig, own.name, source, subtarget=theirs.name) for theirs, own in pairs]
+    assert not bake_body(RigBody(rig, tuple(limbs), ()), *FRAMES[::2]).missed
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(frame)
+        apart = [(shown(theirs).translation - shown(own).translation).length for theirs, own in pairs]
+        assert max(apart) < 1e-4 * 0.54, frame
 
 
 def test_an_fk_hand_follows_the_control_of_its_own_rig():
