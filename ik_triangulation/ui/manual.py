@@ -112,7 +112,6 @@ MAPPING = (
     (_OPERATOR + "transfer", "rigs.html#fk-and-ik-both-ways"),
     (_OPERATOR + "trail*", "edit.html#trail"),
     (_OPERATOR + "drag", "pose.html#drag-without-a-set-up"),
-    (_OPERATOR + "transfer", "rigs.html#fk-and-ik-both-ways"),
     (_OPERATOR + "target_to_tip", "edit.html#target-to-tip"),
     (_OPERATOR + "target_rotate", "pose.html#drag-the-target"),
     (_OPERATOR + "target*", "pose.html#add-a-limb"),

@@ -16,7 +16,6 @@ _MODULES = (
     "grasp",
     "trail",
     "drag",
-    "transfer",
     "bake",
     "reach",
     "joints",
