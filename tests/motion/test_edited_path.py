@@ -9,6 +9,7 @@ from ik_triangulation.goals.task import Level, PlaceTask
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.motion.body_path import body_path, largest_turns
 from ik_triangulation.motion.edited_path import edited_path
+from ik_triangulation.motion.shot import Shot
 from ik_triangulation.solvers.natural.posture import Posture
 from scripts.benchmarks import humanoid
 from scripts.benchmarks.body_goals import crouch
@@ -21,7 +22,7 @@ TREE, FRAMES = FIGURE.tree, 41
 def shown():
     """A crouch as solved, with its tasks and balance."""
     reference, tasks, steady = crouch(FIGURE, FRAMES)
-    return finished(body_path(TREE, reference, tasks, steady)).states, tasks, steady
+    return finished(body_path(Shot(tree=TREE, reference=reference, tasks=tasks, steady=steady))).states, tasks, steady
 
 
 def pulled(tasks, way):
@@ -40,7 +41,7 @@ def pulled(tasks, way):
 def test_pulled_goals_are_met_evenly_and_frames_outside_stay(shown, way):
     states, tasks, steady = shown
     goals, tip, inside = pulled(tasks, np.array(way))
-    found, met = edited_path(TREE, states, goals, steady)
+    found, met = edited_path(Shot(tree=TREE, reference=states, tasks=goals, steady=steady))
     assert met.all()
     assert np.abs(Posture(TREE, states).offsets(found)[:, ~inside]).max() < 1e-3
     assert largest_turns(TREE, found).max() < 1.5 * largest_turns(TREE, states).max()

@@ -23,7 +23,7 @@ _TWO = 2  # frames
 
 
 class IKT_PG_lists(PropertyGroup):
-    """What is chosen: the limb by the active bone, the joint by name, the keys by several settings of the limb."""
+    """Choices in the panels: the limb by the active bone, the joint by name, the keys by several of its settings."""
 
     def _limb(self) -> int:
         armature, bone = active_armature(bpy.context), active_bone(bpy.context)

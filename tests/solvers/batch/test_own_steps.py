@@ -29,11 +29,11 @@ def around(start, count):
 
 @pytest.mark.parametrize("solver", STEPS)
 @pytest.mark.parametrize("name", limited_chains())
-def test_poses_distances_counts_and_costs_are_those_of_the_method(solver, name, long):
+def test_poses_distances_counts_and_costs_are_those_of_the_method(solver, name):
     chain = limited_chains()[name]
     start, tree, tolerance = chain.rest_pose(), Tree.of(chain), 0.01 * chain.reach
     start.project()
-    targets = around(start, 120 if long else 60)
+    targets = around(start, 120)
     poses = [start.copy() for _ in range(targets.shape[1])]
     settings = SolverSettings(solver=solver, iterations=10)
     own = [
