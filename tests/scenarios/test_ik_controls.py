@@ -6,8 +6,9 @@ from dataclasses import replace
 from itertools import pairwise
 
 import bpy
+import numpy as np
 import pytest
-from mathutils import Vector
+from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import AnimationError, SettingError
 from ik_triangulation.jobs.bake import bake, bake_body, bake_limbs, delete_generated, rebake
@@ -16,6 +17,8 @@ from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.jobs.setup import add_limbs, set_up_body
 from ik_triangulation.jobs.targets import target_from_animation
+from ik_triangulation.jobs.transfer import transfer
+from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.ik_controls import ik_controls_of
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui.context import control_names
@@ -395,3 +398,57 @@ def test_a_body_keys_its_fk_controls_and_the_switches_and_refuses_ik_controls(ri
         bake_body(body, 1, 4, settings=settings)
     bake_body(body, 1, 4, settings=replace(settings, keys_on="FK_SWITCH"))
     assert [switches(rig, end, side)["IK_FK"] for end, side in LIMBS] == [1.0] * 4
+
+
+def frames_shown(rig, frames):
+    """The matrices of the bones that show arms and legs, by frame and name."""
+    names = [f"ORG-{name.removesuffix('_fk')}.{side}" for end, side in LIMBS for name in CHAINS[end]]
+    found = {}
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        bones = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        found |= {(frame, name): bones[name].matrix.copy() for name in names}
+    return found
+
+
+def bend_fk(rig, frames):
+    """Key bent arms and legs, as long as at rest, with the FK controls."""
+    random = np.random.default_rng(1)
+    for frame in frames:
+        for end, side in LIMBS:
+            for name, most in zip(CHAINS[end], (0.6, None, 0.4), strict=True):
+                bone = rig.pose.bones[f"{name}.{side}"]
+                axis, angle = (1.0, 0.0, 0.0), random.uniform(0.3, 1.2)
+                if most:
+                    axis, angle = random.normal(size=3), random.uniform(-most, most)
+                bone.rotation_quaternion, bone.scale = Quaternion(axis, angle), (1.0, 1.0, 1.0)
+                bone.keyframe_insert("rotation_quaternion", frame=frame)
+                bone.keyframe_insert("scale", frame=frame)
+
+
+def test_arms_and_legs_go_from_ik_to_fk_and_from_fk_to_ik(rig):
+    random, keys = np.random.default_rng(2), (1, 7, LAST)
+    for frame in keys:
+        for end, side in LIMBS:
+            control = rig.pose.bones[f"{end}_ik.{side}"]
+            inwards = rig.pose.bones[f"{CHAINS[end][0]}.{side}"].bone.head_local - control.bone.head_local
+            away = Vector(random.uniform(-0.1, 0.1, 3)) + 0.25 * inwards
+            control.location = control.bone.matrix_local.to_3x3().inverted() @ away
+            control.rotation_quaternion = Quaternion(random.normal(size=3), random.uniform(-0.5, 0.5))
+            control.keyframe_insert("location", frame=frame)
+            control.keyframe_insert("rotation_quaternion", frame=frame)
+    for to in ("FK", "IK"):
+        if to == "IK":
+            bend_fk(rig, keys)
+        before = frames_shown(rig, keys)
+        out = transfer(rig, to, 1, LAST)
+        assert {each.tip for each in out.limbs} == {f"{CHAINS[end][-1]}.{side}" for end, side in LIMBS}
+        after = frames_shown(rig, keys)
+        for key, frame in before.items():
+            assert (frame.translation - after[key].translation).length < 1e-4, (to, key)
+            if to == "FK" or any(end in key[1] for end in CHAINS):  # a pole cannot twist upper arms about themselves
+                turned = rotation_angle(frame.to_quaternion(), after[key].to_quaternion())
+                assert turned < np.radians(0.1), (to, key)
+        for end, side in LIMBS:
+            switched = [c for c in curves_of(rig) if f"{PARENTS[end]}.{side}" in c.data_path and "IK_FK" in c.data_path]
+            assert [curve.evaluate(5) for curve in switched] == [1.0 if to == "FK" else 0.0]
