@@ -13,7 +13,7 @@ from ..operators.edit import (
     POSE_OT_ik_triangulation_target_to_tip,
 )
 from ..operators.grasp import POSE_OT_ik_triangulation_grasp
-from ..operators.limbs import POSE_OT_ik_triangulation_targets_remove
+from ..operators.limbs import POSE_OT_ik_triangulation_remove_everything, POSE_OT_ik_triangulation_targets_remove
 from ..operators.trail import POSE_OT_ik_triangulation_trail_drag
 from ..operators.transfer import POSE_OT_ik_triangulation_transfer
 from .layout import LimbPanel
@@ -53,6 +53,7 @@ class VIEW3D_PT_ik_triangulation_edit(LimbPanel, Panel):
         row.operator(POSE_OT_ik_triangulation_transfer.bl_idname, text="IK to FK").to = "FK"
         row.operator(POSE_OT_ik_triangulation_transfer.bl_idname, text="FK to IK").to = "IK"
         column.operator(POSE_OT_ik_triangulation_targets_remove.bl_idname, icon="TRASH")
+        column.operator(POSE_OT_ik_triangulation_remove_everything.bl_idname, icon="X")
 
 
 register, unregister = bpy.utils.register_classes_factory((VIEW3D_PT_ik_triangulation_edit,))
