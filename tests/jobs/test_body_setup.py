@@ -17,7 +17,7 @@ from ik_triangulation.rig.freedom import freedom_of, store
 from ik_triangulation.rig.targets.untouched import is_waiting
 
 from ..bodies import FEET, HANDS, human_rig, tails
-from ..rig.anatomy.bodies import quadruped
+from ..rig.anatomy.bodies import bird, quadruped
 from ..rigs import armature, chain_rig, empty, nothing_lost
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -212,3 +212,16 @@ def test_limbs_whose_sides_differ_and_a_missing_head_are_named():
     bones = {name: bone for name, bone in quadruped().items() if not name.startswith(("neck", "head", "ear"))}
     made = set_up_body(animal(bones))
     assert "no head was found" in made.doubts
+
+
+def test_an_animal_whose_front_legs_are_not_found_says_so():
+    bones = {name: bone for name, bone in quadruped().items() if not name.startswith(("front", "scapula"))}
+    rig = animal(bones)
+    made = set_up_body(rig)
+    assert len(made.held) == 2
+    assert made.doubts[0] == "only two legs were found, and no arms"
+    assert set_up_body(rig, ["hind foot L", "hind foot R", "head"]).doubts == ()
+
+
+def test_a_bird_stands_on_two_legs_without_a_doubt():
+    assert not any("two legs" in doubt for doubt in set_up_body(animal(bird())).doubts)
