@@ -49,6 +49,7 @@ def with_axes(rig, axes):
     """Write the armature in other axes or units (4x4), and turn its object back."""
     rig.data.transform(axes)
     rig.matrix_world = rig.matrix_world @ axes.inverted()
+    rig.data.update_tag()  # transform() does not, so that the pose would stay the one before
     bpy.context.view_layer.update()
 
 

@@ -17,7 +17,7 @@ from ..kinematics.rotation import orientation, rotation_angle
 from ..presets import find_preset
 from ..presets.file import Preset, read_preset
 from ..presets.limb import apply_preset
-from ..rig.anatomy.limbs import ARM, LEG, NECK, SPINE, Anatomy, BodyLimb
+from ..rig.anatomy.limbs import ARM, LEG, NECK, SPINE, WING, Anatomy, BodyLimb
 from ..rig.anatomy.names import is_eye, turned_eye
 from ..rig.armature import bones_in_line, find_bone
 from ..rig.body import hindrance
@@ -338,8 +338,13 @@ def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
 
 
 def _doubts(anatomy: Anatomy, limbs: Sequence[BodyLimb]) -> tuple[str, ...]:
-    """Return what the user may have to look at: limbs by shape alone, sides that differ, a head that is missing."""
+    """Return what the user may have to look at: limbs by shape alone, sides that differ, a head that is missing.
+
+    Only a pair of legs, without arms or wings, may be that of an animal whose front legs were not found.
+    """
     doubts = []
+    if sum(limb.kind is LEG for limb in limbs) <= _FEWEST and not any(map(anatomy.limbs, (ARM, WING))):
+        doubts.append("only two legs were found, and no arms")
     for kind in (ARM, LEG):
         sides = {side: [len(limb.bones) for limb in limbs if limb.kind is kind and limb.side == side] for side in "LR"}
         if sides["L"] != sides["R"]:

@@ -47,13 +47,23 @@ def limits_of(bone: PoseBone) -> Freedom:
 
 
 def limit_notes(bones: Iterable[PoseBone]) -> list[str]:
-    """Return warnings about limits of bones that are not obeyed, or that exclude each other, where both are read."""
-    return [
-        note
-        for bone in bones
-        if getattr(bone, "ik_triangulation_joint", None) and bone.ik_triangulation_joint.source == "AUTO"
-        for note in _automatic(bone)[1]
-    ]
+    """Return warnings about limits that are read automatically: those that are not obeyed, and that exclude each other.
+
+    The constraints that are ignored are in one warning, by their bones. Those that limit nothing are left out, as are
+    those on bones that do not turn or have limits from elsewhere.
+    """
+    reasons, notes = dict[str, list[str]](), list[str]()
+    for bone in bones:
+        settings = getattr(bone, "ik_triangulation_joint", None)
+        if settings is None or settings.source != "AUTO" or not can_turn(bone):
+            continue
+        for reason in dict.fromkeys(why for limit, why in _constraints(bone) if why and _limits_axis(limit)):
+            reasons.setdefault(reason, []).append(f"'{bone.name}'")
+        notes += _automatic(bone)[1]
+    if reasons:
+        listed = ", ".join(f"{', '.join(names)} ({reason})" for reason, names in reasons.items())
+        notes.insert(0, f"Limit Rotation constraints are not obeyed on {listed}.")
+    return notes
 
 
 def store(freedom: Freedom, stiffness: float, settings) -> None:
@@ -175,13 +185,7 @@ def _automatic(bone: PoseBone) -> tuple[Freedom, list[str]]:
     Where they allow nothing in common about an axis, the constraint counts, as Blender applies it in any case.
     """
     panel, notes = _blender_freedom(bone), list[str]()
-    limits: list[Constraint] = []
-    for limit in (each for each in bone.constraints if each.type == "LIMIT_ROTATION"):
-        reason = _ignored(limit, limits[0] if limits else None, bone)
-        if reason:
-            notes.append(f"'{limit.name}' on '{bone.name}' {reason}, so its limits are not obeyed.")
-        else:
-            limits.append(limit)
+    limits = [limit for limit, reason in _constraints(bone) if not reason]
     if not limits or isinstance(panel, Locked):
         return panel, notes
     ranges = _panel_ranges(panel)
@@ -201,17 +205,30 @@ def _automatic(bone: PoseBone) -> tuple[Freedom, list[str]]:
     return _told_apart(bone, limits[0], ranges), notes
 
 
-def _ignored(limit: Constraint, first: Constraint | None, bone: PoseBone) -> str:
-    """Return why a Limit Rotation constraint beside a `first` one is ignored; empty if it counts."""
+def _constraints(bone: PoseBone) -> list[tuple[Constraint, str]]:
+    """Return the Limit Rotation constraints of a bone, each with the reason why it is ignored; empty if it counts."""
+    found, order = [], ""
+    for limit in (each for each in bone.constraints if each.type == "LIMIT_ROTATION"):
+        reason = _ignored(limit)
+        if not reason and order and _order_of(limit, bone) != order:
+            reason = "another Euler order than the first"
+        order = order or ("" if reason else _order_of(limit, bone))
+        found.append((limit, reason))
+    return found
+
+
+def _ignored(limit: Constraint) -> str:
+    """Return why a Limit Rotation constraint is ignored by itself; empty if it is not."""
     if not limit.enabled:
-        return "is disabled"
+        return "disabled"
     if limit.owner_space != "LOCAL":
-        return "is not in Local Space"
-    if limit.influence < 1.0:
-        return "has an influence below 1"
-    if first is not None and _order_of(limit, bone) != _order_of(first, bone):
-        return f"has another Euler order than '{first.name}'"
-    return ""
+        return "not in Local Space"
+    return "influence below 1" if limit.influence < 1.0 else ""
+
+
+def _limits_axis(limit: Constraint) -> bool:
+    """Tell whether a Limit Rotation constraint limits any axis."""
+    return any(_constrained_range(limit, letter) for letter in "xyz")
 
 
 def _order_of(limit: Constraint, bone: PoseBone) -> str:

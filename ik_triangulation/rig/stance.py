@@ -31,7 +31,8 @@ from .anatomy.skeleton import RestPoint
 from .armature import find_bone
 
 _AXES = tuple(sign * Vector(axis) for axis in ((1, 0, 0), (0, 1, 0), (0, 0, 1)) for sign in (1.0, -1.0))
-_NEARLY = 0.96  # cosine of the angle to an axis of the armature, along which a body is meant to stand then
+# Cosines of the angles to an axis of the armature along which a body is meant to look and to stand then.
+_NEARLY, _UPRIGHT = 0.96, 0.9  # hind legs that crouch at rest, as a cat's, lead up at a slant
 _KEPT = 8  # skeletons whose stance is kept
 _FLAT = 0.1  # length of the product of two unit vectors that are too near to each other to tell a side
 # Directions in which elbows and knees go, as shares of the left (on the left side), the front and up.
@@ -100,10 +101,10 @@ def _stance(body: RestBody, nearest_up: RestPoint) -> Stance:
         if left and right:
             side = _middle(left, 0) - _middle(right, 0)
             up = _up_legs(left, right) if kind is LEG else _up_trunk(body) or above
-            front = side.normalized().cross(up.normalized())
+            up = _squared(up.normalized(), _UPRIGHT)
+            front = side.normalized().cross(up)
             if front.length > _FLAT:
-                front = _squared(front.normalized())
-                up = _squared(up.normalized())
+                front = _squared(front.normalized(), _NEARLY)
                 return Stance(front.freeze(), (up - front * up.dot(front)).normalized().freeze())
     front = Vector((0.0, 0.0, 1.0)) if above.y > _NEARLY else Vector((0.0, -1.0, 0.0))
     return Stance(front.freeze(), above.freeze())
@@ -161,10 +162,13 @@ def _up(armature: Object) -> Vector:
     return max((axis.copy() for axis in _AXES), key=way.dot) if way.length else Vector((0.0, 0.0, 1.0))
 
 
-def _squared(way: Vector) -> Vector:
-    """Return the armature's axis that a direction is near to: feet stand a little ahead of the hips, or behind them."""
+def _squared(way: Vector, least: float) -> Vector:
+    """Return the armature's axis whose cosine to a direction is at `least` this, or the direction.
+
+    Feet stand a little ahead of the hips, or behind them.
+    """
     nearest = max(_AXES, key=way.dot)
-    return nearest.copy() if nearest.dot(way) > _NEARLY else way
+    return nearest.copy() if nearest.dot(way) > least else way
 
 
 class Look(NamedTuple):

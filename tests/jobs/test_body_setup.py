@@ -13,11 +13,12 @@ from ik_triangulation.jobs.pose import solve_body_pose
 from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.setup import add_limbs, set_up_body
 from ik_triangulation.kinematics import Free, Locked
+from ik_triangulation.rig.anatomy.skeleton import RestBone
 from ik_triangulation.rig.freedom import freedom_of, store
 from ik_triangulation.rig.targets.untouched import is_waiting
 
 from ..bodies import FEET, HANDS, human_rig, tails
-from ..rig.anatomy.bodies import quadruped
+from ..rig.anatomy.bodies import bird, quadruped
 from ..rigs import armature, chain_rig, empty, nothing_lost
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -212,3 +213,37 @@ def test_limbs_whose_sides_differ_and_a_missing_head_are_named():
     bones = {name: bone for name, bone in quadruped().items() if not name.startswith(("neck", "head", "ear"))}
     made = set_up_body(animal(bones))
     assert "no head was found" in made.doubts
+
+
+def test_an_animal_whose_front_legs_are_not_found_says_so():
+    bones = {name: bone for name, bone in quadruped().items() if not name.startswith(("front", "scapula"))}
+    rig = animal(bones)
+    made = set_up_body(rig)
+    assert len(made.held) == 2
+    assert made.doubts[0] == "only two legs were found, and no arms"
+    assert set_up_body(rig, ["hind foot L", "hind foot R", "head"]).doubts == ()
+
+
+def test_paws_that_are_named_hands_are_held_though_the_hind_legs_crouch():
+    middle = {"hips": ((0.5, 0.5), (0.2, 0.5)), "spine": ((0.2, 0.5), (-0.2, 0.5)), "head": ((-0.2, 0.5), (-0.5, 0.6))}
+    legs = [
+        ("thigh", "hips", (0.4, 0.4), (0.32, 0.25)),
+        ("shin", "thigh", (0.32, 0.25), (0.52, 0.1)),
+        ("foot", "shin", (0.52, 0.1), (0.46, 0.01)),
+        ("upper_arm", "spine", (-0.2, 0.4), (-0.12, 0.25)),
+        ("forearm", "upper_arm", (-0.12, 0.25), (-0.15, 0.06)),
+        ("hand", "forearm", (-0.15, 0.06), (-0.2, 0.01)),
+    ]
+    bones, above = {}, None
+    for name, (head, tail) in middle.items():
+        bones[name], above = RestBone(above, (0.0, *head), (0.0, *tail)), name
+    for side, x in (("L", 0.09), ("R", -0.09)):
+        for name, parent, head, tail in legs:
+            parent = parent if parent in middle else f"{parent}.{side}"
+            bones[f"{name}.{side}"] = RestBone(parent, (x, *head), (x, *tail))
+    made = set_up_body(animal(bones))
+    assert (made.reach, set(made.held)) == ((), {*HANDS, *FEET})
+
+
+def test_a_bird_stands_on_two_legs_without_a_doubt():
+    assert not any("two legs" in doubt for doubt in set_up_body(animal(bird())).doubts)

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a control misses is measured on the evaluated rig, and made up for by its channels."""
 
+from types import SimpleNamespace
+
 import bpy
 import pytest
 
 from ik_triangulation.jobs.bake import bake
-from ik_triangulation.jobs.control_motion import ControlMotion
+from ik_triangulation.jobs.control_motion import ControlMotion, LimbPlaces
 from ik_triangulation.rig.ik_controls import ik_controls_of
 from ik_triangulation.rig.timeline import Clock
 
@@ -20,9 +22,10 @@ def motion():
     rig = ik_arm()
     limb = arm_limb(rig, keys_on="IK")
     report = bake(limb, 1, 1)
-    solved = type("Solved", (), {"pose": report.frames[0].pose, "now": report.frames[0]})
+    controls, pose = ik_controls_of(limb), report.frames[0].pose
+    places = {1: LimbPlaces.of(SimpleNamespace(pose=pose), controls, limb)}
     bpy.context.scene.frame_set(1)
-    made = ControlMotion(limb, ik_controls_of(limb), [solved])
+    made = ControlMotion(limb, controls, places, pose.chain.reach)
     made.see(bpy.context.evaluated_depsgraph_get(), 1)
     return made
 

@@ -90,7 +90,8 @@ def test_one_key_that_turns_it_has_the_hand_turn_with_it_at_all_frames():
     report = bake(Limb.of(rig.pose.bones[HAND]), 1, 24)
     assert report.largest_angle is not None
     off = over_the_shot(off_target, rig, target)
-    assert max(off[:2]) < 0.1
+    assert off[0] < 0.1
+    assert off[1] < 0.5, "the next frames trade, and what is traded begins smoothly"
     assert max(off) < 20.0
     assert max(over_the_shot(off_forearm, rig)) > 5.0
 

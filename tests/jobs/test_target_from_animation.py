@@ -186,7 +186,7 @@ def test_an_edit_of_one_hand_leaves_the_rest_of_the_shot():
             for key in curve.keyframe_points[18:]:
                 key.co.y += 0.1
     report = bake_body(body_of(rig, "hand.L"), 1, LAST)
-    assert len(report.tips["hand.L"].missed) <= 1  # in a frame of the edit it is turned off by two degrees
+    assert len(report.tips["hand.L"].missed) <= 2  # in frames of the edit it is turned off by two degrees
     assert not any(tip.missed for name, tip in report.tips.items() if name != "hand.L")
     after = every_bone(rig, range(1, LAST + 1))
     assert apart({frame: before[frame] for frame in range(1, 11)}, after) < 0.5  # the trunk begins earlier, calmly

@@ -63,7 +63,7 @@ def test_the_bone_of_the_body_that_carries_a_target_is_found(rig):
     assert carrier(rig, "hand.L") == ""
     limb(rig, "hand.L").target = at(rig, "shin.L", (0.1, -0.15, 0.55))
     assert carrier(rig, "hand.L") == "shin.L"
-    limb(rig, "hand.L").target = at(rig, "toe.R", (0.1, -0.15, 0.05))  # not of the body
+    limb(rig, "hand.L").target = at(rig, "heel.R", (0.1, 0.1, 0.05))  # not of the body
     assert carrier(rig, "hand.L") == "foot.R"
     limb(rig, "hand.L").target, limb(rig, "hand.L").subtarget = rig, "hand.R"
     assert carrier(rig, "hand.L") == "hand.R"

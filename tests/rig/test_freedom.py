@@ -12,6 +12,7 @@ import pytest
 from mathutils import Euler, Quaternion, Vector
 
 from ik_triangulation.errors import ChainError, FreedomError
+from ik_triangulation.jobs.bake import bake
 from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
 from ik_triangulation.kinematics.rotation import rotation_angle
@@ -157,8 +158,32 @@ def test_automatic_limits_are_the_narrower_of_the_ik_panel_and_the_constraints()
     ):
         change(limit, settings)
         assert freedom_of(pose_bone).upper[:2] == (pytest.approx(0.7), inf)
-        (note,) = limit_notes([pose_bone])
-        assert why in note
+        assert limit_notes([pose_bone]) == [f"Limit Rotation constraints are not obeyed on 'Bone 0' ({why})."]
+
+
+def test_limit_rotation_constraints_that_are_ignored_are_one_line_of_a_report():
+    rig = chain_rig(4)
+    limits = [change(each.constraints.new("LIMIT_ROTATION"), {"owner_space": "LOCAL"}) for each in rig.pose.bones]
+    for limit in limits:
+        change(limit, {"use_limit_x": True, "min_x": -0.5, "max_x": 0.5})
+    limits[0].mute = limits[1].mute = True
+    limits[2].influence = 0.0
+    limb = Limb.from_tip(rig, "Bone 3", empty(location=rig.pose.bones["Bone 3"].tail), 4)
+    line = "Limit Rotation constraints are not obeyed on 'Bone 0', 'Bone 1' (disabled), 'Bone 2' (influence below 1)."
+    assert [each for each in solve_pose(limb).warnings if "Limit Rotation" in each] == [line]
+    assert [each for each in bake(limb, 1, 2).warnings if "Limit Rotation" in each] == [line]
+
+
+def test_ignored_constraints_that_change_nothing_are_not_named():
+    rig = chain_rig(3)
+    own, locked, unlimited = rig.pose.bones
+    for each in rig.pose.bones:
+        change(each.constraints.new("LIMIT_ROTATION"), {"mute": True, "use_limit_x": each != unlimited, "max_x": 1.0})
+    store(Free(), 0.0, own.ik_triangulation_joint)
+    locked.lock_rotation, locked.rotation_mode = (True, True, True), "XYZ"
+    assert limit_notes(rig.pose.bones) == []
+    own.ik_triangulation_joint.source = "AUTO"
+    assert len(limit_notes(rig.pose.bones)) == 1
 
 
 def test_a_bone_with_a_limit_rotation_constraint_is_limited_and_gets_no_preset():

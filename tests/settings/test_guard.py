@@ -116,6 +116,7 @@ def drawn(addon):
         patch.setattr(preferences, "has_research_tools", lambda context: True)
         found |= drawn_now()
     limb.reach_stops.clear()
+    limb.reach_return = 5
     limb.reach_timing, limb.reduce, limb.step = next(name for name, each in TIMINGS.items() if each.eased), False, 2
     found |= drawn_now()
     rig.pose.bones["Bone 1"].ik_triangulation.hold = True  # a body

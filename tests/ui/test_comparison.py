@@ -15,7 +15,7 @@ from ..layouts import drawn
 from ..rigs import configure, key_location, nothing_lost
 from .fights import TIP, fight, standard
 
-pytestmark = pytest.mark.usefixtures("empty_scene", "no_fight_left")
+pytestmark = pytest.mark.usefixtures("empty_scene", "no_fight_left", "research_tools")
 
 
 @pytest.mark.parametrize("by", ["naturalness", "total_angle", "travel", "error"])

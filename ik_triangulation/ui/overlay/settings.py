@@ -69,7 +69,7 @@ class IKT_PG_trail(PropertyGroup):
     )
     space: EnumProperty(
         name="In Frame Of",
-        description="Where the trail stands still",
+        description="Frame of reference in which the path is drawn",
         items=[
             ("WORLD", "World", "Path through the scene", 0),
             ("HIPS", "Hips", "Path as seen from the character's hips", 1),

@@ -54,8 +54,9 @@ class VIEW3D_PT_ik_triangulation_reach(LimbPanel, Panel):
         frames.prop(limb, "reach_start")
         if not limb.reach_stops:  # each of which has its own
             frames.prop(limb, "reach_end")
-            frames.prop(limb, "reach_hold")
         frames.prop(limb, "reach_return")
+        if not limb.reach_stops and limb.reach_return:
+            frames.prop(limb, "reach_hold")  # before it goes back
         column.separator()
         _draw_stops(column, limb, context)
         column.separator()

@@ -33,9 +33,9 @@ def curve_with(interpolation, long=False):
 
 
 @pytest.mark.parametrize("interpolation", ["BEZIER", "LINEAR", "CONSTANT"])
-@pytest.mark.parametrize("long", [False, True])
-def test_new_keys_leave_the_curve_as_it_is(interpolation, long):
-    curve = curve_with(interpolation, long)
+@pytest.mark.parametrize("uneven", [False, True])
+def test_new_keys_leave_the_curve_as_it_is(interpolation, uneven):
+    curve = curve_with(interpolation, uneven)
     before = [curve.evaluate(time) for time in TIMES]
     keys = with_keys_at(curve, (-3.0, 7.0, 12.0, 20.5, 43.0))
     assert len(keys["co"]) == 7

@@ -54,7 +54,7 @@ def test_a_body_is_shown_by_the_target_of_a_hand():
 
 def test_no_body_is_shown_by_a_bone_apart_from_it_or_without_held_tips():
     rig = set_up_rig()
-    activate(rig, "toe.L")
+    activate(rig, "heel.L")
     assert seen() is None
     activate(rig, "hand.L")
     for name in FEET:

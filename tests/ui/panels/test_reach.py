@@ -26,7 +26,10 @@ def limb():
 
 def test_end_and_hold_are_those_of_the_target_where_there_are_no_stops():
     stored = limb()
-    assert {"reach_end", "reach_hold", "reach"} <= set(drawn(PANEL))
+    assert {"reach_end", "reach"} <= set(drawn(PANEL))
+    assert "reach_hold" not in drawn(PANEL), "it is for what goes back"
+    stored.reach_return = 10
+    assert "reach_hold" in drawn(PANEL)
     stops(stored, (empty("Cup"), 20))
     assert "reach_start" in drawn(PANEL)
     assert not {"reach_end", "reach_hold"}.intersection(drawn(PANEL)), "each stop has its own"
