@@ -66,13 +66,16 @@ class Figure:
                 )
         arms, legs = pairs[ARM], pairs[LEG]
         chest = self._common(arms["L"][0], arms["R"][0])
-        self.bones = {HIPS: hips or self._common(chest, legs["L"][0], legs["R"][0]), CHEST: chest}
-        if not self.bones[HIPS]:
+        pelvis = self._common(chest, legs["L"][0], legs["R"][0])
+        self.bones = {HIPS: hips or pelvis, CHEST: chest}
+        if not pelvis:
             raise ChainError(f"Arms and legs of '{armature.name}' hang on no common bone. Parent them to the hips.")
         neck = next((limb.bones for limb in found if limb.kind is NECK and self._part(limb.bones[-1]) == FACE), ())
         if neck:
             self.bones[FACE] = neck[-1]
         self.spine = self._spine()
+        below = [number for number, name in enumerate(self.spine, 1) if self.bones[name] == pelvis]
+        self.stiff = below[0] if below else 0  # bones up to the pelvis, where what moves the hips is below it
         for side in _SIDES:
             self.bones |= {f"shoulder.{side}": arms[side][0], f"hand.{side}": arms[side][-1]}
             self.bones |= {f"thigh.{side}": legs[side][0], f"foot.{side}": legs[side][-1]}
@@ -294,7 +297,8 @@ class Retargeting:
         turns = [shown[name].turn for name in names]
         at, below = hips, HIPS
         for number, name in enumerate(self.target.spine, 1):
-            share = number / len(self.target.spine) * (len(names) - 1)
+            stiff = self.target.stiff
+            share = max(number - stiff, 0) / max(len(self.target.spine) - stiff, 1) * (len(names) - 1)
             whole = min(int(share), max(len(names) - 2, 0))
             turn = turns[whole].slerp(turns[whole + 1], share - whole) if len(turns) > 1 else turns[0]
             at, below = PartPlace(at.carries(self.target.at_rest(name) - self.target.at_rest(below)), turn), name
