@@ -276,6 +276,9 @@ class Retargeting:
         """Return chest, head and hands of one moment, above the target's hips."""
         chest = self._chest(shown, hips)
         found = {} if chest is hips else {CHEST: chest}
+        if self.target.stiff:
+            name = self.target.spine[self.target.stiff - 1]
+            found[name] = PartPlace(hips.carries(self.target.at_rest(name) - self.target.at_rest(HIPS)), hips.turn)
         if FACE in self.source.bones and FACE in self.target.bones:
             found[FACE] = self._carried(FACE, CHEST, shown, chest)
         shoulders, palms, turns = {}, {}, {}
