@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Register several modules as one, all of them or none, and load the others only when they are used."""
 
-import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from importlib.util import LazyLoader, find_spec, module_from_spec
-from types import ModuleType
+from importlib.util import find_spec
+from typing import Any
 
 
 def register_all(package: str, names: Sequence[str]) -> tuple[Callable[[], None], Callable[[], None]]:
@@ -32,22 +31,37 @@ def register_all(package: str, names: Sequence[str]) -> tuple[Callable[[], None]
     return register, unregister
 
 
-def lazy_modules(package: str) -> Callable[[str], ModuleType]:
+class _LazyModule:
+    """A module that is loaded when something of it is asked for; nothing of it is in Python's list of modules before.
+
+    Python's own LazyLoader puts it there at once, and whoever looks through that list, as Blender does for its warnings
+    about extensions, loads modules while the list is gone through.
+    """
+
+    def __init__(self, name: str) -> None:
+        vars(self)["_name"] = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(vars(self)["_name"]), name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        setattr(import_module(vars(self)["_name"]), name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(import_module(vars(self)["_name"]), name)
+
+
+def lazy_modules(package: str) -> Callable[[str], Any]:
     """Return a `__getattr__` for a package: `from package import module` runs the module's code at its first use.
 
     Blender loads whatever registers something at each start, and of what is behind that most sessions use little.
     Importing names of a module loads it as ever.
     """
 
-    def load(name: str) -> ModuleType:
+    def load(name: str) -> Any:
         full = f"{package}.{name}"
-        spec = None if name.startswith("__") else find_spec(full)
-        if spec is None or spec.loader is None:
+        if name.startswith("__") or find_spec(full) is None:
             raise AttributeError(f"module '{package}' has no attribute '{name}'")
-        spec.loader = LazyLoader(spec.loader)
-        module = sys.modules[full] = module_from_spec(spec)
-        spec.loader.exec_module(module)
-        setattr(sys.modules[package], name, module)
-        return module
+        return _LazyModule(full)
 
     return load

@@ -53,6 +53,8 @@ class BodyDrag:
         with recognised(armature) as found:  # for the joints' limits as well, which are read here
             rig = _body_around(armature, self.bone, found, view_layer)
             self._motion = BodyMotion(rig, samples_as_shown(rig, scene, view_layer), scene)
+            if not len(self._motion.problem.body.tree.joint_of):
+                raise ChainError(f"'{self.bone}' and the bones above it cannot turn. Unlock one, or drag another bone.")
             self._motion.take(self._motion.problem.reference, ())
         view_layer.update()
         self._rig, self.problem = rig, ""

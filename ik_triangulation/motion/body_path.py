@@ -156,7 +156,10 @@ def body_path(shot: Shot, settings: BodyPathSettings = USUAL_SETTINGS) -> Work[B
         states = yield from _best(work, calm=not far)
         calmer = yield from eased(tree, Posture(tree, work.given), states, work.precise, steady)
         if calmer is not states:  # an average over time does not know of hinges
-            states = yield from work.with_swivels(calmer)
+            # Limbs posed alone again may take back what was eased.
+            posed = yield from work.with_swivels(calmer)
+            hastier = largest_turns(tree, posed).max() > largest_turns(tree, calmer).max()
+            states = calmer if hastier else posed
         geometry = Geometry(tree, states)
         if floor is None or bounds or not floor.crossed(geometry):
             return BodyPath(states, System(tree, states, asked).met)

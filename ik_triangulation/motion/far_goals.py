@@ -27,7 +27,10 @@ _ONWARDS = Descent(iterations=12, stall=2, tries=2)  # from a pose that is near
 _PRECISE = 0.1  # of their tolerances, to which the other goals are still met
 _BEYOND = 1.02  # of its limb's reach: distance from which on a place may be out of reach
 _LEAN = 0.5  # of the body's size: way that the rest of a body adds to that of a straight limb, at most
-_TOGETHER, _ALONE, _TURNS = 8, 4, 4  # halvings of the way of all far tips at once, of each, and of their turns
+_BETWEEN = np.arange(0.125, 1.0, 0.125)  # shares of what is left of a way, solved at once: few poses cost what one does
+_TOGETHER, _ALONE = 3, 2  # rounds of these for all far tips at once, and for each
+_DOUBT = 2.0  # times the shortest way that is missed: tried again, as from nearer by it may be met
+_TURNS = 4  # halvings of the turns of far tips
 _MOVED, _FRAMES = 0.15, 8  # of the size: path of any tip, and frames, between two of the frames that are solved
 _INSIDE = 0.99  # of its reach: limb that counts as straight
 _SHORT = 0.03  # of the body's size: last part of a way that is not taken, as it stretches limbs by large turns
@@ -139,24 +142,49 @@ class _DrawnIn:
         left = np.maximum((_INSIDE * limb.reach) ** 2 - dot(from_limb, from_limb) + along**2, 0.0)
         return np.clip(np.sqrt(left) - along, 0.0, self._whole[tip])
 
-    def _longest(self, ways: dict[int, Numbers], tips: Sequence[int], halvings: int) -> dict[int, Numbers]:
+    def _longest(self, ways: dict[int, Numbers], tips: Sequence[int], rounds: int) -> dict[int, Numbers]:
         """Lengthen the paths (K) of some tips, by the same length, as far as all goals are met."""
         knots, low = self._knots, np.zeros(len(self._knots))
         left = [self._most[tip][knots] - ways[tip] for tip in tips]
         straight: Numbers = np.array([self._straight[tip][knots] - ways[tip] for tip in tips]).max(0)
         high: Numbers = np.max(left, 0)
         to_end: Mask = np.array([self._most[tip][knots] >= self._whole[tip][knots] for tip in tips]).all(0)
-        for number in range(halvings + 2):
-            # All of it first, as it may be reached after all, and what the limbs can by themselves.
-            more = high.copy() if number == 0 else np.clip(straight, low, high) if number == 1 else 0.5 * (low + high)
+        for number in range(rounds):
+            more: Numbers = low + _BETWEEN[:, None] * (high - low)
+            open_ends = np.broadcast_to(low < high, more.shape)
+            if number == 0:  # all of it too, as it may be reached after all, and what the limbs can by themselves
+                more = np.concatenate((more, [np.clip(straight, low, high), high]))
+                open_ends = np.concatenate((open_ends, [low < high, (low < high) & to_end]))
             tried = dict(ways)
             for tip, most in zip(tips, left, strict=True):
                 tried[tip] = ways[tip] + np.minimum(more, most)
-            left_open = np.flatnonzero((low < high) & (to_end | (number > 0)))
-            met = self._descend([*self._others, *self._points(tried)], left_open)
-            low[left_open[met]] = more[left_open[met]]
-            high[left_open[~met]] = more[left_open[~met]]
+            row, knot = np.nonzero(open_ends)
+            met = np.zeros(more.shape, bool)
+            met[row, knot] = self._descend_ways(tried, row, knot, more)
+            low = np.maximum(low, np.where(met, more, -np.inf).max(0))
+            unmet = np.where(open_ends & ~met & (more > low), more, high[None]).min(0)
+            high = np.minimum(high, low + _DOUBT * (unmet - low))
         return ways | {tip: ways[tip] + np.minimum(low, most) for tip, most in zip(tips, left, strict=True)}
+
+    def _descend_ways(self, ways: Mapping[int, Numbers], row: Indices, knot: Indices, more: Numbers) -> Mask:
+        """Try ways (r, K), or (K) for all rows, at these rows and knots (n) at once; return where they are met.
+
+        A knot takes the state of the longest one (`more`) that is met there.
+        """
+        if not len(row):
+            return np.zeros(0, bool)
+        every = {tip: np.broadcast_to(way, more.shape)[row, knot] for tip, way in ways.items()}
+        goals = [task.take(knot) for task in self._others]
+        goals += [self._point(tip, every[tip], self._knots[knot]) for tip in self._far]
+        tried = self._states.take(knot).copy()
+        descend(self._tree, tried, at_two_levels(goals), _ONWARDS)
+        met = System(self._tree, tried, goals).met
+        some = np.flatnonzero(met)
+        longest = some[np.argsort(more[row, knot][some], kind="stable")]
+        best = dict(zip(knot[longest].tolist(), longest.tolist(), strict=True))
+        if best:
+            self._states.put(np.array(list(best), np.intp), tried.take(np.array(list(best.values()), np.intp)))
+        return met
 
     def _without_dents(self, ways: dict[int, Numbers]) -> dict[int, Numbers]:
         """Lengthen paths (K) that are shorter than those around them where possible, from the states of these."""

@@ -13,7 +13,7 @@ LIMB = ["--tip", "Bone 3"]
 
 def test_a_fault_of_ours_is_in_the_report_too_and_leaves_the_file(run, rig_file, monkeypatch):
     before = rig_file.read_bytes()
-    monkeypatch.setattr("ik_triangulation.cli.solving.result_of", lambda *_: 1 / 0)
+    monkeypatch.setattr("ik_triangulation.cli.solving.result_of", lambda *_, **more: 1 / 0)
     code, out, said = run("bake", rig_file, *LIMB, "--overwrite", "--json")
     assert code == FAILED
     assert told(out)["error"] == "Internal error (ZeroDivisionError: division by zero). No file was changed."

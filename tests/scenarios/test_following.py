@@ -235,7 +235,10 @@ CHOSEN = {
 @pytest.mark.parametrize("value", [0.0, 1.0])
 def test_whatever_bone_of_an_arm_or_a_leg_is_chosen_its_fk_controls_become_the_limb(rig, end, side, value, capfd):
     switch(rig, end, side)["IK_FK"] = value
+    made = None
     for name in CHOSEN[end]:
+        if made is not None:
+            assert bpy.ops.pose.ik_triangulation_limb_remove() == {"FINISHED"}
         select(rig, f"{name}.{side}")
         assert bpy.ops.pose.ik_triangulation_limb_add() == {"FINISHED"}
         tip = rig.data.bones.active.name
@@ -243,7 +246,6 @@ def test_whatever_bone_of_an_arm_or_a_leg_is_chosen_its_fk_controls_become_the_l
         assert (f"'{tip}' used instead of" in capfd.readouterr().out) == (name != f"{end}_fk"), name
         made = Limb.of(rig.pose.bones[tip])
         assert [bone for bone in made.bones if "MCH" not in bone] == [f"{bone}.{side}" for bone in CHAINS[end]], name
-        assert bpy.ops.pose.ik_triangulation_limb_remove() == {"FINISHED"}
     made.target.location += (rig.pose.bones[made.bones[0]].head - made.target.location) * 0.3
     bpy.context.view_layer.update()
     assert solve_pose(made).all_reached == bool(value)

@@ -31,7 +31,7 @@ def script():
     target, start = limb.target.name, limb.target.location.copy()
     key_location(limb.target, (1, FRAMES), lambda frame: start + Vector((-0.02, -0.02, 0.01)) * frame)
 
-    left, bottom, right, top = yield from buttons.find("destination")
+    left, bottom, right, top = yield from buttons.find("pose.ik_triangulation_generated_delete")
     yield from hands.click((left + right) / 2, top + 0.8 * (top - bottom))  # the lowest button above it
     rig = bpy.data.objects[name]
     assert rig.pose.bones["hand_fk.L"].ik_triangulation.keys_on == "IK"

@@ -97,5 +97,7 @@ def unregister() -> None:
     while _keys:
         keymap, item = _keys.pop()
         keymap.keymap_items.remove(item)
+        if not keymap.keymap_items:
+            bpy.context.window_manager.keyconfigs.addon.keymaps.remove(keymap)
     bpy.utils.unregister_tool(DragTool)
     _unregister_gizmos()

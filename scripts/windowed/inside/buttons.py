@@ -17,6 +17,7 @@ from bpy.types import Context, Panel, UILayout
 from . import hands
 from .screen import Steps, pixels, region
 
+BELOW = 30  # pixels at 1x interface scale below the top of the sidebar, where a panel always is
 NOTCHES = 10  # of the wheel at once: about 500 pixels, less than the sidebar is high
 DRAWN = 0.05  # seconds until the sidebar is
 LOOKS = 40  # at most, until nothing moves any more
@@ -138,10 +139,11 @@ def to_top() -> Steps:
 def _scroll(wheel: str) -> Generator[float, None, bool]:
     """Turn the wheel over the sidebar; whether that moved anything."""
     sidebar = region("UI")
-    middle = sidebar.x + sidebar.width / 2, sidebar.y + sidebar.height / 2
-    hands.move(*middle)
+    # Below its last panel the wheel is the viewport's, which would zoom.
+    over = sidebar.x + sidebar.width / 2, sidebar.y + sidebar.height - BELOW * bpy.context.preferences.system.ui_scale
+    hands.move(*over)
     before = yield from _still()
-    hands.scroll(*middle, wheel, NOTCHES)
+    hands.scroll(*over, wheel, NOTCHES)
     after = yield from _still()
     return not np.array_equal(before, after)
 
