@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from .jobs.contacts import find_contacts as find_contacts
     from .jobs.controls import let_follow
     from .jobs.edit import pull as pull
+    from .jobs.follow_rig import follow_rig as follow_rig
     from .jobs.frame_solver import FrameResult
     from .jobs.grasp import grasp as grasp
     from .jobs.joint_tools import copy_to_others as copy_joint_to_others

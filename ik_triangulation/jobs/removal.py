@@ -90,12 +90,7 @@ def remove_targets(armature: Object) -> int:
             if stop_at.target in made:
                 stop_at.target = None
     armature.update_tag()  # of a value that is unset Blender tells nobody
-    actions = [ob.animation_data.action for ob in made if ob.animation_data and ob.animation_data.action]
-    removed = sum(remove_unused(target, armature) for target in made)
-    for action in dict.fromkeys(actions):
-        if not action.users and action.library is None:
-            bpy.data.actions.remove(action)
-    return removed
+    return sum(remove_unused(target, armature) for target in made)
 
 
 def _drop_empty_action(armature: Object) -> None:

@@ -96,6 +96,7 @@ MAPPING = (
     (_OPERATOR + "bake_all*", "several_limbs.html#bake-all"),
     (_OPERATOR + "rebake*", "baking.html#bake-again"),
     (_OPERATOR + "*bake*", "baking.html#bake"),
+    (_OPERATOR + "follow_rig", "rigs.html#follow-another-rig"),
     (_OPERATOR + "follow*", "rigs.html#the-switch"),
     (_OPERATOR + "generated*", "baking.html#delete-generated-keys"),
     (_OPERATOR + "remove_everything", "several_limbs.html#removing-what-was-made"),

@@ -22,6 +22,7 @@ from .operators.edit import (
     POSE_OT_ik_triangulation_pull,
     POSE_OT_ik_triangulation_target_to_tip,
 )
+from .operators.follow_rig import POSE_OT_ik_triangulation_follow_rig
 from .operators.limbs import (
     POSE_OT_ik_triangulation_body_add,
     POSE_OT_ik_triangulation_limb_add,
@@ -41,6 +42,7 @@ class VIEW3D_MT_ik_triangulation(Menu):
         layout = self.layout
         layout.operator(POSE_OT_ik_triangulation_limb_add.bl_idname, icon="ADD")
         layout.operator(POSE_OT_ik_triangulation_body_add.bl_idname, icon="OUTLINER_OB_ARMATURE")
+        layout.operator(POSE_OT_ik_triangulation_follow_rig.bl_idname, icon="ARMATURE_DATA")
         layout.separator()
         layout.operator(POSE_OT_ik_triangulation_solve.bl_idname, icon="CON_KINEMATIC")
         armature, bone = active_armature(context), active_bone(context)

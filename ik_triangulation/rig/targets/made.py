@@ -39,11 +39,14 @@ def made_targets(armature: Object) -> list[Object]:
 def remove_unused(target: Object, armature: Object) -> bool:
     """Remove an empty that was made as a target, unless anything has a use for it; tell whether that was done.
 
-    Its collection goes with the last one.
+    Its collection goes with the last one, and so does its action if nothing else has it.
     """
     if not is_made(target) or target.library is not None or _is_used(target, armature):
         return False
+    action = target.animation_data.action if target.animation_data else None
     bpy.data.objects.remove(target)
+    if action is not None and not action.users and action.library is None:
+        bpy.data.actions.remove(action)
     remove_empty_collections(armature)
     return True
 

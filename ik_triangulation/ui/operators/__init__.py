@@ -13,6 +13,7 @@ _MODULES = (
     "target_drag",
     "edit",
     "transfer",
+    "follow_rig",
     "grasp",
     "trail",
     "drag",

@@ -29,6 +29,7 @@ from ..operators.bake import (
     POSE_OT_ik_triangulation_follow_set,
 )
 from ..operators.contacts import POSE_OT_ik_triangulation_contacts_find
+from ..operators.follow_rig import POSE_OT_ik_triangulation_follow_rig
 from ..operators.limbs import (
     POSE_OT_ik_triangulation_body_add,
     POSE_OT_ik_triangulation_limb_add,
@@ -188,6 +189,8 @@ def _draw_start(column: UILayout, armature: Object, bone: PoseBone | None, other
         big = column.row()
         big.scale_y = _TALL
         big.operator(operator.bl_idname, icon=icon)
+    if not others and sum(ob.type == "ARMATURE" for ob in context.selected_objects) > 1:
+        column.operator(POSE_OT_ik_triangulation_follow_rig.bl_idname, icon="ARMATURE_DATA")
     if not others and armature.animation_data and armature.animation_data.action:
         column.operator(POSE_OT_ik_triangulation_contacts_find.bl_idname, icon="VIEWZOOM")
     if bone is not None and others:

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A body that follows the motion of another character: targets for hips, chest, hands, feet and head, with keys."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from bpy.types import Object, Scene, ViewLayer
+from mathutils import Matrix
+
+from ..cooperative import Job, cooperative, finished, relay
+from ..errors import AnimationError, TargetError
+from ..rig.anatomy.limbs import ARM, LEG, NECK, Anatomy
+from ..rig.animated import moving_curves
+from ..rig.armature import bones_from_tip
+from ..rig.body import Contact
+from ..rig.checks import check_armature, check_range
+from ..rig.controls import Controls
+from ..rig.frames.reader import FrameReader
+from ..rig.keyframes import Channel, replace_keys
+from ..rig.keyframes.channelbags import ensure_channelbag
+from ..rig.limb import Limb
+from ..rig.retargeting import FACE, HIPS, Figure, PartPlace, Retargeting
+from ..rig.targets.made import is_made, remove_unused
+from ..rig.targets.untouched import forget_rotation, put_at_tip
+from ..rig.timeline import Clock
+from ..settings import check_registered
+from ..settings.property_groups import keep_settings
+from .problem import fps_of
+from .setup import NewBody, new_target, set_up_body
+from .writing import Undo, keep_objects
+
+
+@dataclass(frozen=True)
+class Following:
+    """A body that follows a `source`: the tips that have targets, contacts found in it, and how legs compare."""
+
+    source: str
+    tips: tuple[str, ...]
+    contacts: tuple[Contact, ...]
+    frames: int
+    scale: float
+    doubts: tuple[str, ...] = ()
+
+
+@cooperative
+def follow_rig(
+    armature: Object,
+    source: Object,
+    frame_start: int,
+    frame_end: int,
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+) -> Job[Following]:
+    """Set up a body, and key new targets for it so that it moves as another character does, whatever its proportions.
+
+    Hips, chest, hands and feet get empties with a key at every frame, and the head one in front of its face. The way
+    over the ground and the heights are scaled by the legs, hands by the arms; planted feet stay at one place, and hands
+    that touch still do. All is relative to where both characters stand at rest, and to where they look. Baking the body
+    then keys its bones. Targets of an earlier call are replaced. Raises an IKError that names the culprit; then, and if
+    it is stopped, nothing has changed.
+    """
+    check_registered()
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    view_layer.update()
+    if source == armature:
+        raise TargetError(f"'{source.name}' cannot follow itself. Select another armature besides it.")
+    if source.type != "ARMATURE":
+        raise TargetError(f"'{source.name}' is no armature. Choose one that moves.")
+    check_armature(armature, view_layer)
+    check_range(scene, frame_start, frame_end, 1)
+    if next(moving_curves(source), None) is None and not any(bone.constraints for bone in source.pose.bones):
+        raise AnimationError(f"'{source.name}' is not animated. Give it an action, or choose another armature.")
+    theirs, anatomy = Figure(source), Anatomy(armature, Controls(armature))
+    limbs = [limb for kind in (ARM, LEG, NECK) for limb in anatomy.limbs(kind)]
+    own = Figure(armature, limbs)
+    frames = [float(frame) for frame in range(frame_start, frame_end + 1)]
+    tip = own.bones["hand.L"]
+    limb = Limb(
+        armature, bones := bones_from_tip(armature, tip, 1), frozenset(bones), source, subtarget=theirs.bones[HIPS]
+    )
+    yield 0, len(frames)
+    reader = FrameReader(limb, scene, view_layer, frames)
+    seen: dict[float, dict[str, PartPlace]] = yield from relay(
+        reader.evaluate(frames, lambda depsgraph, _: theirs.see(depsgraph)), (0, len(frames))
+    )
+    shown = [seen[frame] for frame in frames]
+    with Undo() as undo:
+        keep_objects(undo)
+        keep_settings(armature, undo)
+        before = [bone.ik_triangulation.target for bone in armature.pose.bones]
+        body = set_up_body(armature)
+        own = Figure(armature, limbs, body.hips)
+        retargeting, fade = Retargeting(theirs, own), armature.ik_triangulation.contact_fade
+        spans = retargeting.spans(shown, fps_of(scene, frames), fade)
+        wanted = retargeting.frames(shown, spans, fade)
+        tips = _give_targets(armature, own, body, wanted, frames, before, scene, undo)
+        found = [
+            Contact(own.bones[end], frames[first], frames[last]) for end, runs in spans.items() for first, last in runs
+        ]
+        found.sort(key=lambda each: (each.frame_start, each.tip))
+        result = Following(source.name, tips, tuple(found), len(frames), retargeting.legs, body.doubts)
+        view_layer.update()
+        undo.pop_all()
+    kept = {bone.ik_triangulation.target for bone in armature.pose.bones}
+    for target in {each for each in before if is_made(each) and each not in kept}:
+        remove_unused(target, armature)  # last, as it cannot be undone here
+    yield len(frames), len(frames)
+    return result
+
+
+def _give_targets(
+    armature: Object,
+    figure: Figure,
+    body: NewBody,
+    wanted: Mapping[str, Sequence[Matrix]],
+    frames: Sequence[float],
+    before: Collection[Object | None],
+    scene: Scene,
+    undo: Undo,
+) -> tuple[str, ...]:
+    """Make the limbs of a body that follows, with a new keyed empty for each, and return their tips."""
+    bones, settings = armature.pose.bones, armature.ik_triangulation
+    settings.hips, settings.hips_motion, settings.balance = body.hips, "FREE", False
+    tips = []
+    for bone in bones:
+        bone.ik_triangulation.hold = False
+    for part, places in wanted.items():
+        tip = figure.bones[part]
+        stored = bones[tip].ik_triangulation
+        line = [tip, *(above.name for above in bones[tip].parent_recursive)]
+        if part != FACE or stored.orientation != "LOOK":
+            stored.chain_count = line.index(body.hips) + 1
+        fresh = stored.target is not None and stored.target not in before
+        target = stored.target if fresh else new_target(armature, tip, turns=part != FACE)
+        stored.enabled, stored.use_selected, stored.hold, stored.use_offset = True, False, False, False
+        stored.target, stored.subtarget, stored.shape = target, "", "POINT"
+        stored.orientation = "LOOK" if part == FACE else "FULL"
+        forget_rotation(target)
+        _key(target, armature, tip, places, frames, scene, undo)
+        tips.append(tip)
+    armature.update_tag()
+    return tuple(tips)
+
+
+def _key(
+    target: Object,
+    armature: Object,
+    tip: str,
+    places: Sequence[Matrix],
+    frames: Sequence[float],
+    scene: Scene,
+    undo: Undo,
+) -> None:
+    """Key an empty so that it is at the tail of a bone that has these frames (4x4, world space)."""
+    bone, looks = armature.pose.bones[tip], armature.pose.bones[tip].ik_triangulation.orientation == "LOOK"
+    into, turned = armature.matrix_world.inverted(), armature.matrix_world.to_quaternion().conjugated()
+    target.rotation_mode = "QUATERNION"
+    locations, rotations = list[tuple[float, ...]](), list[tuple[float, ...]]()
+    for place in places:
+        frame = Matrix.LocRotScale(into @ place.translation, turned @ place.to_quaternion(), None)
+        put_at_tip(target, bone, frame, looks)
+        locations.append(tuple(target.location))
+        rotations.append(tuple(target.rotation_quaternion))
+    clock = Clock(scene, target)
+    times = list(map(clock.time, frames))
+    channels = [Channel("Object Transforms", "location", np.array(locations), range(3))]
+    if not looks:
+        channels.append(Channel("Object Transforms", "rotation_quaternion", np.array(rotations), range(4)))
+    bag = ensure_channelbag(target, undo)
+    finished(replace_keys(bag, channels, times, times[0], times[-1], undo))
