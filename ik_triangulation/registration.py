@@ -38,17 +38,23 @@ class _LazyModule:
     about extensions, loads modules while the list is gone through.
     """
 
+    __slots__ = ("_name",)
+
     def __init__(self, name: str) -> None:
-        vars(self)["_name"] = name
+        object.__setattr__(self, "_name", name)
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]  # what looks into it wants the module's
+        return vars(import_module(self._name))
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(vars(self)["_name"]), name)
+        return getattr(import_module(self._name), name)
 
     def __setattr__(self, name: str, value: object) -> None:
-        setattr(import_module(vars(self)["_name"]), name, value)
+        setattr(import_module(self._name), name, value)
 
     def __delattr__(self, name: str) -> None:
-        delattr(import_module(vars(self)["_name"]), name)
+        delattr(import_module(self._name), name)
 
 
 def lazy_modules(package: str) -> Callable[[str], Any]:

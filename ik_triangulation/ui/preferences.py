@@ -7,7 +7,7 @@ from bpy.types import AddonPreferences, Context, PropertyGroup
 
 from ..items import WHOLE_SOLVERS
 
-_ADDON = __package__.rpartition(".")[0]
+_ADDON = __package__.rsplit(".", 2)[0]  # the extension, around this package
 
 
 class IKT_preferences(AddonPreferences):

@@ -36,7 +36,7 @@ TURNED = np.radians(30.0)  # bend from which on the upper bone has turned its hi
 _MOST_TURN = (
     1.5  # of that angle: with less the elbow gets faster where the end turns no more, with more the end bends far
 )
-NO_BEND = 1e-6  # [rad] of a reference whose plane of bend is rounding
+NO_BEND = 3e-4  # [rad] of a reference whose plane of bend is rounding: 1e-5 of the places of joints tell it
 NORMALS = 2  # times that the normal of a bend and the bend about it are found from each other
 _STRAIGHT, _BENT = np.radians(5.0), np.radians(15.0)  # bends between which the reference takes over from flexion
 _AXES = 3  # times that the axis and the bend about it are found from each other

@@ -57,7 +57,6 @@ _LEAPS, _EXPLAINED_IN_A_FRAME = (
 _OUTSIDE = 1e-5  # [rad] beyond a limit that is no rounding
 _AROUND, _APART = 24, 90  # frames at 30 a second: traded before and after a place; as one where that is all between
 _NEAR, _SHIFTED = np.radians([1.0, 1.5])  # turn up to which it is made exact, and the change of swivel for that; fading
-_STRAIGHT = 1e-3  # sine of a bend that hardly tells where the elbow is
 
 _LEAP, _EXPLAINED_IN_A_MOVE = np.radians(20.0), 2.0  # turn of a joint in a move; times what the target explains
 _MOVES = 12.0  # a second: a move of a drag may change as much as a frame would at this rate

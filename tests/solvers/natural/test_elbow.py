@@ -59,6 +59,15 @@ def test_a_reference_that_is_nearly_straight_is_blended_with_flexion_without_a_s
     assert steps.max() < 0.35
 
 
+@pytest.mark.parametrize(("angle", "kept"), [(1e-4, False), (1e-2, True)])
+def test_rounding_of_a_straight_reference_does_not_tell_its_plane(angle, kept):
+    rotation = turned((0.6, 0.0, 0.8), angle, 1)
+    distance = lengths(UP + rotate(rotation, LOW))
+    _, normal = Elbow(Free(), IDENTITY, UP, LOW).bent(rotation, X, distance)
+    own = np.array([[0.6], [0.0], [0.8]])
+    assert np.abs(normal - (own if kept else X)).max() < 1e-4
+
+
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_a_hinge_bends_to_the_side_that_its_range_allows(side):
     lower, upper = sorted((0.0, side * 3.1))
