@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Panels in the sidebar's Animation tab: they draw settings and compute nothing."""
+"""Panels in the tab IK of the sidebar: they draw settings and compute nothing."""
 
 from ...registration import register_all
 
