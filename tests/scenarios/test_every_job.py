@@ -18,6 +18,8 @@ from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui import operators, panels
 from ik_triangulation.ui.operators.base import JobOperator
 
+from ..bodies import walking_body
+from ..characters import character
 from ..ik_rigs import ik_arm
 from ..mapped import standard
 from ..rigs import nothing_lost
@@ -115,6 +117,14 @@ def closed_after(name, parts):
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     if "transfer" in name:
         ik_arm()
+    elif "follow_rig" in name:
+        source = walking_body(12)
+        bpy.context.scene.frame_end = 12
+        rig = character("Mixamo", "Other", 1.3, 0.8)
+        bpy.ops.object.mode_set(mode="OBJECT")
+        source.select_set(True)
+        rig.select_set(True)
+        bpy.context.view_layer.objects.active = rig
     else:
         rig, target = standard()
         bake(Limb.from_tip(rig, "Bone 3", target, 3), 1, 8)
