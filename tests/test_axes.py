@@ -28,6 +28,7 @@ WRITTEN = {
     "jobs/problem.py": WORLD,
     "jobs/tips.py": WORLD,
     "rig/frames/body_frames.py": WORLD,
+    "rig/retargeting.py": WORLD + "; axes of the frames of parts, which are made there from joints and stance",
 }
 # Where an axis of bending is read from a joint's limits, as nothing better is known of a chain apart from any rig.
 BENDING = {
