@@ -7,13 +7,13 @@ on their way. The body is recognised for that, and nothing of it is stored. Sour
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import bpy
 import numpy as np
-from bpy.types import Depsgraph, Object, PoseBone, Scene, ViewLayer
+from bpy.types import Depsgraph, FCurve, Object, PoseBone, Scene, ViewLayer
 from mathutils import Matrix, Vector
 
 from ..cooperative import finished
@@ -66,37 +66,43 @@ def breakdown(
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     if not 0.0 <= factor <= 1.0:
         raise SettingError(f"A factor of {factor:g} is not between the two poses. Choose one from 0 to 1.")
-    ends, bones = _poses_around(armature, scene)
+    ends, keyed = _poses_around(armature, scene)
+    bones = list(keyed)
     if key:
         check_keys(armature, [bone.name for bone in bones])
     with Undo() as undo, recognised(armature) as found:
         keep_pose(bones, undo)
         for bone in bones:
             keep_location(bone, undo)
-        _interpolate(bones, ends, factor, Clock(scene, armature))
+        _interpolate(keyed, ends, factor, Clock(scene, armature))
         view_layer.update()
         held = _with_held(found, ends, factor, scene, view_layer, undo) if found is not None else ()
         if key:
-            for bone in bones:
-                for prop in _props(bone):
+            for bone, props in keyed.items():
+                for prop in props:
                     insert_keys(bone, prop, scene, always=True)
         undo.pop_all()
     view_layer.update()
     return Breakdown(*ends, held, [bone.name for bone in bones])
 
 
-def _poses_around(armature: Object, scene: Scene) -> tuple[tuple[float, float], list[PoseBone]]:
-    """Return the frames of the nearest keys by hand before and after the present one, and the bones that are keyed."""
+def _poses_around(armature: Object, scene: Scene) -> tuple[tuple[float, float], dict[PoseBone, list[str]]]:
+    """Return the frames of the nearest keys by hand before and after the present one, and the bones that are keyed.
+
+    With each bone are its properties that are.
+    """
     clock, now = Clock(scene, armature), scene.frame_current_final
-    times, bones = set[float](), []
-    curves = list(curves_of(armature))
+    curves: dict[str, list[FCurve]] = {}
+    for curve in curves_of(armature):
+        curves.setdefault(curve.data_path, []).append(curve)
+    times, keyed = set[float](), dict[PoseBone, list[str]]()
     for bone in armature.pose.bones:
-        paths = {bone.path_from_id(prop) for prop in ("location", "scale", channel(bone)[0])}
-        own = [curve for curve in curves if curve.data_path in paths]
-        for curve in own:
+        paths = {prop: bone.path_from_id(prop) for prop in ("location", channel(bone)[0], "scale")}
+        props = [prop for prop, path in paths.items() if path in curves]
+        for curve in (curve for prop in props for curve in curves[paths[prop]]):
             times.update(get_keys(curve, ["co"])["co"][~generated(curve), 0].tolist())
-        if own:
-            bones.append(bone)
+        if props:
+            keyed[bone] = props
     frames = sorted(map(clock.frame, times))
     before = [frame for frame in frames if frame < now - SAME_FRAME]
     after = [frame for frame in frames if frame > now + SAME_FRAME]
@@ -105,21 +111,17 @@ def _poses_around(armature: Object, scene: Scene) -> tuple[tuple[float, float], 
         raise AnimationError(
             f"'{armature.name}' has no keys made by hand {where} frame {now:g}. Go to a frame between two keyed poses."
         )
-    return (before[-1], after[0]), bones
+    return (before[-1], after[0]), keyed
 
 
-def _props(bone: PoseBone) -> list[str]:
-    """Return the properties of a bone that are keyed."""
-    paths = {curve.data_path for curve in curves_of(bone.id_data)}
-    return [prop for prop in ("location", channel(bone)[0], "scale") if bone.path_from_id(prop) in paths]
-
-
-def _interpolate(bones: Sequence[PoseBone], ends: tuple[float, float], factor: float, clock: Clock) -> None:
-    """Pose bones between two frames of their F-curves."""
+def _interpolate(
+    keyed: Mapping[PoseBone, Sequence[str]], ends: tuple[float, float], factor: float, clock: Clock
+) -> None:
+    """Pose bones between two frames of the F-curves of these properties."""
     times = [clock.time(frame) for frame in ends]
-    for bone in bones:
+    for bone, props in keyed.items():
         turning, mode = channel(bone)[0], bone.rotation_mode
-        for prop in _props(bone):
+        for prop in props:
             one, other = plain_values(bone, prop, times).T
             if prop != turning:
                 setattr(bone, prop, (one + (other - one) * factor).tolist())
