@@ -18,7 +18,7 @@ from ...jobs import trail as trails
 from ...rig import keyframes
 from ..context import active_bone
 from . import sketch
-from .updates import edits, redraw
+from .updates import edits, redraw, setup_edits
 
 if TYPE_CHECKING:
     from ...kinematics.arrays import Array, Numbers
@@ -54,6 +54,7 @@ class _State:
 
 
 _state = _State()
+_hips: tuple[tuple[int, int, str], str] | None = None  # of the bone that was asked for last
 
 
 def begin_drag(drag: trails.PullDrag) -> None:
@@ -111,10 +112,19 @@ def _space(context: Context, bone: PoseBone) -> tuple[Object, str] | None:
     """Return the object, or the bone of one, that the trail is seen from; None for the world."""
     settings = context.scene.ik_triangulation_trail
     if settings.space == "HIPS":
-        return bone.id_data, trails.hips_above(bone)
+        return bone.id_data, _hips_of(bone)
     if settings.space == "OBJECT" and settings.object is not None:
         return settings.object, ""
     return None
+
+
+def _hips_of(bone: PoseBone) -> str:
+    """Return the hips of the character that a bone is of; found anew only when the setup has changed."""
+    global _hips
+    asked = setup_edits(), bone.id_data.session_uid, bone.name
+    if _hips is None or _hips[0] != asked:
+        _hips = asked, trails.hips_above(bone)
+    return _hips[1]
 
 
 def _read_on() -> float | None:
