@@ -34,7 +34,7 @@ from .keys import body_channels
 from .live_motion import BodyMotion
 from .problem import body_of
 from .setup import set_up_body
-from .writing import Undo, keep_objects
+from .writing import Undo, keep_objects, show_first
 
 _TOUCHES = 0.05  # of the height at rest: how far above the lowest hand or foot others touch the ground
 _NEAR = 1e-4  # of the height: how near to the mouse the bone has to come
@@ -97,12 +97,7 @@ class BodyDrag:
     def _show(self) -> None:
         states = self._motion.states
         assert states is not None
-        for run in body_channels(self._rig, self._motion.problem, states):
-            bone, prop = self._armature.pose.bones[run.bone], run.path.rpartition(".")[2]
-            values = list(getattr(bone, prop))
-            for index in run.indices:
-                values[index] = float(run.values[0, index])
-            setattr(bone, prop, values)
+        show_first(self._armature, body_channels(self._rig, self._motion.problem, states))
         self._view_layer.update()
 
     def _channels(self) -> list[tuple[PoseBone, str]]:

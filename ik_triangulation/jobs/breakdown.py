@@ -36,7 +36,7 @@ from .body_drag import recognised, samples_as_shown
 from .edited_shot import near_shown
 from .keys import body_channels
 from .problem import BodyProblem
-from .writing import Undo
+from .writing import Undo, show_first
 
 _STAYS = 0.02  # of the body's size: a tip that moves less from one pose to the other is held
 _NEAR = 1e-4  # of the body's size: how near to their places the other tips come
@@ -172,12 +172,7 @@ def _with_held(
     states, _ = near_shown(problem, scene, tasks)
     keep_pose(rig.pose_bones, undo)
     keep_location(armature.pose.bones[rig.hips], undo)
-    for run in body_channels(rig, problem, states):
-        bone, prop = armature.pose.bones[run.bone], run.path.rpartition(".")[2]
-        values = list(getattr(bone, prop))
-        for index in run.indices:
-            values[index] = float(run.values[0, index])
-        setattr(bone, prop, values)
+    show_first(armature, body_channels(rig, problem, states))
     return held
 
 

@@ -31,6 +31,7 @@ from .edit import Pull, part_around, pull
 from .edited_shot import EditedBody, EditedLimb, EditedShot, moved_tasks, path_of_tip
 from .problem import body_of
 from .report import Report
+from .writing import show_first
 
 _WIDEST = 2  # times the falloff: frames on both sides that are read at the begin of a drag
 _LEAST = 30  # frames on both sides that are read
@@ -158,12 +159,7 @@ class PullDrag:
         ways = path_of_tip(shot, states, tip, columns) - self._before[:, columns]
         # What was read of the trail has the tip where Blender shows it: only the way counts.
         self.moved = round(frames[columns[0]]), ways.T
-        for run in shot.channels(states, int(columns[here]), here):
-            bone = self._armature.pose.bones[run.bone]
-            prop, values = run.path.rpartition(".")[2], list(getattr(bone, run.path.rpartition(".")[2]))
-            for index in run.indices:
-                values[index] = float(run.values[0, index])
-            setattr(bone, prop, values)
+        show_first(self._armature, shot.channels(states, int(columns[here]), here))
         remember_written(self._bones)
         remember_place(self._bones)
         self._view_layer.update()

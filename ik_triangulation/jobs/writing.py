@@ -223,6 +223,16 @@ def _put(bone: PoseBone, prop: str, values: Sequence[float], undo: ExitStack) ->
         setattr(bone, prop, values)
 
 
+def show_first(armature: Object, runs: Sequence[Channel]) -> None:
+    """Give bones the values of the first frame of channels; what is not among their indices stays as it is."""
+    for run in runs:
+        bone, prop = _property(armature, run)
+        values = list(getattr(bone, prop))
+        for index in run.indices:
+            values[index] = float(run.values[0, index])
+        setattr(bone, prop, values)
+
+
 def _property(armature: Object, run: Channel) -> tuple[PoseBone, str]:
     return armature.pose.bones[run.bone], run.path.rpartition(".")[2]
 
