@@ -134,11 +134,11 @@ def _frames_held(armature: Object, hand: str, prop: Object, scene: Scene) -> tup
     a prop that it keeps to the end."""
     holds = [c for c in holds_on(prop) if c.target == armature and c.subtarget == hand]
     frames = range(scene.frame_start, scene.frame_end + 1)
-    found = [frame for frame in frames if any(is_holding(hold, frame, scene) for hold in holds)]
+    found = {frame for frame in frames if any(is_holding(hold, frame, scene) for hold in holds)}
     if not found:
         return None
-    first = found[0]
-    last = next((frame for frame in range(first, scene.frame_end) if frame + 1 not in set(found)), None)
+    first = min(found)
+    last = next((frame for frame in range(first, scene.frame_end) if frame + 1 not in found), None)
     return first, last
 
 

@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import bpy
-from bpy.types import Action, FCurve, Object, Scene, ViewLayer
+from bpy.types import Object, Scene, ViewLayer
 
 from ..rig.armature import find_bone
 from ..rig.by_hand.keys import location_before_writing, values_before_writing
-from ..rig.keyframes.channelbags import curves_of
+from ..rig.keyframes.channelbags import curves_of, curves_of_action
 from ..rig.map_objects import remove_map, shown_maps
 from ..rig.rotation import channel
 from ..rig.targets.made import made_targets, remove_empty_collections, remove_unused
@@ -97,17 +96,11 @@ def _drop_empty_action(armature: Object) -> None:
     """Remove the action of a rig if it has no F-curves left and nothing else uses it, as a bake makes one."""
     animation = armature.animation_data
     action = animation.action if animation else None
-    if action is None or action.library or action.users > 1 or action.use_fake_user or any(_curves_of(action)):
+    if action is None or action.library or action.users > 1 or action.use_fake_user or curves_of_action(action):
         return
     bpy.data.actions.remove(action)
     if not (len(animation.drivers) or len(animation.nla_tracks)):
         armature.animation_data_clear()
-
-
-def _curves_of(action: Action) -> Iterator[FCurve]:
-    return (
-        curve for layer in action.layers for strip in layer.strips for bag in strip.channelbags for curve in bag.fcurves
-    )
 
 
 def _put_back(armature: Object) -> None:

@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 import bpy
 import numpy as np
-from bpy.types import Collection, Mesh, Object
+from bpy.types import Collection, Object
 from mathutils import Matrix, Vector
 from numpy.typing import NDArray
+
+from .map_objects import fill_with_quads
 
 
 class _Part(NamedTuple):
@@ -73,7 +75,7 @@ def ball_at(place: Vector, radius: float, collection: Collection) -> Object:
     ball.location, ball.color = place, _BALL
     half = 1e-3 * radius
     corners, quads = _capsule(_Part("", (0.0, 0.0, -half), (0.0, 0.0, half), (radius, radius)))
-    _fill(mesh, corners, quads)
+    fill_with_quads(mesh, corners, quads)
     return ball
 
 
@@ -102,16 +104,10 @@ def _add_skin(armature: Object, collection: Collection) -> None:
         groups[name] = range(start, start + len(places))
         corners.append(places)
         faces.append(quads + start)
-    _fill(mesh, np.concatenate(corners), np.concatenate(faces))
+    fill_with_quads(mesh, np.concatenate(corners), np.concatenate(faces))
     for name, members in groups.items():
         skin.vertex_groups.new(name=name).add(list(members), 1.0, "REPLACE")
     skin.modifiers.new("Armature", "ARMATURE").object = armature
-
-
-def _fill(mesh: Mesh, corners: NDArray[np.float64], quads: NDArray[np.intp]) -> None:
-    mesh.from_pydata(corners.tolist(), [], quads.tolist())
-    mesh.polygons.foreach_set("use_smooth", np.ones(len(mesh.polygons), bool))
-    mesh.update()
 
 
 def _capsule(part: _Part) -> tuple[NDArray[np.float64], NDArray[np.intp]]:

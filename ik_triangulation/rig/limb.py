@@ -298,11 +298,13 @@ def selected_limb(tip: PoseBone, target: Object | None = None) -> Limb:
 
 def _is_selected(bone: PoseBone) -> bool:
     """Tell whether a bone is selected as in Blender's own operators: a hidden one keeps its flag, but is not."""
-    of = _flagged(bone)
-    if not of.select or of.hide:
-        return False
+    return _flagged(bone).select and is_visible(bone)
+
+
+def is_visible(bone: PoseBone) -> bool:
+    """Tell whether a bone is shown in Pose Mode."""
     collections = bone.bone.collections
-    return not collections or any(each.is_visible_effectively for each in collections)
+    return not _flagged(bone).hide and (not collections or any(each.is_visible_effectively for each in collections))
 
 
 def _flagged(bone: PoseBone) -> PoseBone | Bone:

@@ -81,7 +81,7 @@ def place_volume(
     viewport shows translucent colours of materials only. `metrics` (n) become attributes.
     """
     mesh = bpy.data.meshes.new(f"{VOLUME} of {tip}")
-    _fill(mesh, corners, faces)
+    fill_with_quads(mesh, corners, faces)
     used, numbers = np.unique(colours, axis=0, return_inverse=True)
     for colour in used:
         mesh.materials.append(_material(colour))
@@ -159,7 +159,7 @@ def _discard(data: Image | Mesh) -> None:
     bpy.data.batch_remove([each for each in materials if not each.users and each.name.startswith(_MATERIAL)])
 
 
-def _fill(mesh: Mesh, corners: NDArray[Any], faces: NDArray[Any]) -> None:
+def fill_with_quads(mesh: Mesh, corners: NDArray[Any], faces: NDArray[Any]) -> None:
     """Fill a mesh with smooth quads in bulk: from_pydata() would loop over all of them in Python."""
     mesh.vertices.add(len(corners))
     mesh.vertices.foreach_set("co", corners.ravel())

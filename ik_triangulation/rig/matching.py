@@ -111,6 +111,4 @@ def _is_toe(body: RestBody, name: str) -> bool:
 
 def frame_along(along: Vector, above: Vector) -> Quaternion:
     """Return the rotation whose Y axis is `along` and whose Z axis is as near to `above` as it can be."""
-    y = along.normalized()
-    z = (above - y * above.dot(y)).normalized()
-    return Matrix((y.cross(z), y, z)).transposed().to_quaternion()
+    return orientation(Matrix((along, along, above)).transposed())

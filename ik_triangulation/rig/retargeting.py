@@ -81,6 +81,7 @@ class Figure:
             self.bones |= {f"thigh.{side}": legs[side][0], f"foot.{side}": legs[side][-1]}
         self._limbs = {f"hand.{side}": arms[side] for side in _SIDES} | {f"foot.{side}": legs[side] for side in _SIDES}
         self.base = self._ground()
+        self._into = self.base.inverted() @ armature.matrix_world  # from the armature's space where it is now
 
     def _part(self, name: str) -> str:
         part = self.body.part(name)
@@ -115,8 +116,8 @@ class Figure:
     @cached_property
     def rest(self) -> dict[str, Matrix]:
         """Frames of all parts at rest (4x4), without scale."""
-        into, bones = self.base.inverted() @ self.armature.matrix_world, self.armature.data.bones
-        return {name: (into @ bones[bone].matrix_local).normalized() for name, bone in self.bones.items()}
+        bones = self.armature.data.bones
+        return {name: (self._into @ bones[bone].matrix_local).normalized() for name, bone in self.bones.items()}
 
     def at_rest(self, name: str) -> Vector:
         """Return the place of a part's head at rest."""
@@ -133,8 +134,8 @@ class Figure:
         return sum((b - a).length for a, b in itertools.pairwise(heads))
 
     def _heads(self, end: str) -> list[Vector]:
-        into, bones = self.base.inverted() @ self.armature.matrix_world, self.armature.data.bones
-        return [into @ bones[name].head_local for name in self._limbs[end]]
+        bones = self.armature.data.bones
+        return [self._into @ bones[name].head_local for name in self._limbs[end]]
 
     @cached_property
     def frames(self) -> dict[str, dict[str, Quaternion]]:
@@ -160,8 +161,7 @@ class Figure:
             return along * (_PALM * (wrist - elbow).length)
         bone = self.armature.data.bones[self.bones[end]]
         toe = next((each for each in bone.children if self._part(each.name) == "toe"), None)
-        into = self.base.inverted() @ self.armature.matrix_world
-        return into @ (toe.head_local if toe else bone.tail_local) - wrist
+        return self._into @ (toe.head_local if toe else bone.tail_local) - wrist
 
     def see(self, depsgraph: Depsgraph) -> dict[str, PartPlace]:
         """Return where all parts are, as evaluated."""

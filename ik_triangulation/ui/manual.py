@@ -25,6 +25,7 @@ from bpy.types import Context, Operator
 
 from ..maps.properties import MAP_TABLE
 from ..settings import TABLE
+from .preferences import ADDON
 
 _BLOCKS = re.compile(
     r"^(?P<fence>```|~~~).*\n(?P<code>(?:.*\n)*?)(?P=fence)[ ]*$|^\#+[ ].*|^.*\S.*(?:\n.*\S.*)*", re.MULTILINE
@@ -61,7 +62,6 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 PAGES = _PACKAGE / "pages"  # built pages, in a release
 DOCS = _PACKAGE.parent / "docs"  # their source, where the extension was installed from it
 START = ("index.html", "first_bake.html")  # the first of these is the start page
-_ADDON = __package__.rsplit(".", 2)[0]
 _DOOR = """<!doctype html>
 <meta charset="utf-8"><title>IK Triangulation</title><meta http-equiv="refresh" content="0; url={0}">
 <a href="{0}">Go on to the manual</a>
@@ -250,7 +250,7 @@ def _decoded(url: str) -> str:
 def _home() -> Path:
     """Return the folder for the files that are written: the extension's own, which goes when it is uninstalled."""
     try:
-        own = bpy.utils.extension_path_user(_ADDON, path="manual", create=True)
+        own = bpy.utils.extension_path_user(ADDON, path="manual", create=True)
     except ValueError:  # not installed as an extension
         own = ""
     home = Path(own or Path(bpy.app.tempdir) / "ik_triangulation_manual").resolve()

@@ -7,13 +7,13 @@ from bpy.types import AddonPreferences, Context, PropertyGroup
 
 from ..items import WHOLE_SOLVERS
 
-_ADDON = __package__.rsplit(".", 2)[0]  # the extension, around this package
+ADDON = __package__.rsplit(".", 2)[0]  # the extension, around this package
 
 
 class IKT_preferences(AddonPreferences):
     """Choices of a user, for all files."""
 
-    bl_idname = _ADDON
+    bl_idname = ADDON
 
     research_tools: BoolProperty(
         name="Research Tools",
@@ -27,7 +27,7 @@ class IKT_preferences(AddonPreferences):
 
 def has_research_tools(context: Context) -> bool:
     """Tell whether the comparison of solvers and maps are shown."""
-    addon = context.preferences.addons.get(_ADDON)
+    addon = context.preferences.addons.get(ADDON)
     return addon is not None and addon.preferences is not None and addon.preferences.research_tools
 
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.types import Action, FCurve
+from bpy.types import FCurve
 
 from ...kinematics.arrays import Array
 from ..keyframes.arrays import KeyArrays, enum_number, put_keys
+from ..keyframes.channelbags import curves_of_action
 
 _FEW = 120  # times, for which calls of FCurve.evaluate() take less time than arrays do
 _SAME = 1e-4  # frames; Blender takes a time nearer to a keyframe for the keyframe's
@@ -60,7 +61,9 @@ def values_of_keys(keyed: Sequence[tuple[FCurve, KeyArrays]], times: Array) -> A
     for action in {keyed[number][0].id_data for number in odd}:
         copy = action.copy()
         try:
-            copies = {curve.as_pointer(): own for curve, own in zip(*map(_curves_in, (action, copy)), strict=True)}
+            copies = {
+                curve.as_pointer(): own for curve, own in zip(*map(curves_of_action, (action, copy)), strict=True)
+            }
             for number in odd:
                 curve, keys = keyed[number]
                 if curve.id_data == action:
@@ -70,12 +73,6 @@ def values_of_keys(keyed: Sequence[tuple[FCurve, KeyArrays]], times: Array) -> A
         finally:
             bpy.data.actions.remove(copy)
     return values
-
-
-def _curves_in(action: Action) -> list[FCurve]:
-    """Return all F-curves of an action, which are in the same order in a copy."""
-    bags = [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags]
-    return [curve for bag in bags for curve in bag.fcurves]
 
 
 class _Together:

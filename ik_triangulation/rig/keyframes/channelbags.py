@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 
 import bpy
-from bpy.types import ActionChannelbag, ActionChannelbagFCurves, FCurve, Object, PoseBone
+from bpy.types import Action, ActionChannelbag, ActionChannelbagFCurves, FCurve, Object, PoseBone
 
 from ...errors import AnimationError
 from ..rotation import PROPERTIES, channel
@@ -20,6 +20,12 @@ def curves_of(armature: Object) -> Sequence[FCurve]:
     """Return the F-curves of the object's active action and slot; an empty sequence if it has none."""
     bag = channelbag_of(armature)
     return bag.fcurves if bag else ()
+
+
+def curves_of_action(action: Action) -> list[FCurve]:
+    """Return all F-curves of an action, of whatever slot, in an order that a copy of it has too."""
+    bags = [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags]
+    return [curve for bag in bags for curve in bag.fcurves]
 
 
 def channelbag_of(armature: Object) -> ActionChannelbag | None:

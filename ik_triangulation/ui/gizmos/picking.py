@@ -8,10 +8,11 @@ from collections.abc import Sequence
 import blf
 import gpu
 import numpy as np
-from bpy.types import Context, Object
+from bpy.types import Context
 from gpu_extras.batch import batch_for_shader
 
 from ...kinematics.arrays import Numbers
+from ...rig.limb import is_visible
 from ..overlay.trail import trail_of
 
 _DOT, _BONE = 12.0, 16.0  # [pixels at 1x interface scale]: how near the mouse has to be to a dot, and to a bone
@@ -62,7 +63,7 @@ def mark_dot(context: Context, frame: int, place: Pixel) -> None:
 def bone_under(context: Context, location: Pixel) -> str:
     """Return the visible bone of the active armature that is drawn nearest to a pixel; empty if none is near."""
     armature = context.active_object
-    names = _visible(armature)
+    names = [bone.name for bone in armature.pose.bones if is_visible(bone)]
     if not names:
         return ""
     bones, world = armature.pose.bones, np.array(armature.matrix_world)
@@ -99,14 +100,3 @@ def mark_bone(context: Context, name: str) -> None:
 def _tint(context: Context, alpha: float) -> Sequence[float]:
     red, green, blue = tuple(context.preferences.themes[0].user_interface.gizmo_hi)[:3]
     return red, green, blue, alpha
-
-
-def _visible(armature: Object) -> list[str]:
-    """Return the names of the bones that are shown."""
-    found = []
-    for bone in armature.pose.bones:
-        hidden = bone.bone.hide or getattr(bone, "hide", False)
-        collections = bone.bone.collections
-        if not hidden and (not collections or any(each.is_visible_effectively for each in collections)):
-            found.append(bone.name)
-    return found
