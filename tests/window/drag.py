@@ -2,7 +2,6 @@
 """IK Drag: the tool by its shortcut, a hand dragged by the mouse with feet pinned, Esc, Auto Keying and one undo."""
 
 import bpy
-from bpy_extras.view3d_utils import location_3d_to_region_2d
 from mathutils import Vector
 
 from scripts.windowed.inside import hands, screen, wait
@@ -86,14 +85,8 @@ def _clicked() -> screen.Steps:
 def _take(name: str) -> screen.Steps:
     """Press the left button on the middle of a bone."""
     yield 1.0
-    bone, view = _rig().pose.bones[name], screen.region()
-    place = _rig().matrix_world @ ((bone.head + bone.tail) / 2.0)
-    at = location_3d_to_region_2d(view, screen.viewport().spaces.active.region_3d, place)
-    hands.move(view.x + at.x - 3, view.y + at.y)
-    yield 0.6
-    hands.move(view.x + at.x, view.y + at.y)
-    yield 0.6
-    hands.button("PRESS")
+    bone = _rig().pose.bones[name]
+    yield from hands.grab(_rig().matrix_world @ ((bone.head + bone.tail) / 2.0))
     yield from wait.start()
 
 

@@ -5,7 +5,6 @@ Before that there is nothing to bake. The other hand's empty goes along, and say
 """
 
 import bpy
-from bpy_extras.view3d_utils import location_3d_to_region_2d
 
 from scripts.windowed.inside import buttons, hands, screen, wait
 from tests.rigs import all_keys, evaluated_tip
@@ -48,9 +47,9 @@ def script():
     yield 1.0
     other = bones["hand.R"].ik_triangulation.target
     before = other.matrix_world.translation.copy()
-    x, y = location_3d_to_region_2d(view, screen.viewport().spaces.active.region_3d, target_of("hand.L"))
+    x, y = screen.seen_at(target_of("hand.L"))
     for beside in (30, 10, 0):  # the gizmo is found once it is drawn under the mouse
-        hands.move(view.x + x + beside, view.y + y)
+        hands.move(x + beside, y)
         yield 1.0
     yield from drag_target(-40, -180)
     yield 0.3

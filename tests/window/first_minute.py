@@ -7,7 +7,6 @@ with a target of the limb's own, which is dragged at two frames with Auto Keying
 
 import addon_utils
 import bpy
-from bpy_extras.view3d_utils import location_3d_to_region_2d
 
 from scripts.windowed.inside import buttons, hands, screen, wait
 from scripts.windowed.inside.scene import clear
@@ -88,13 +87,10 @@ def _own_target() -> screen.Steps:
 
 def drag_target(right: float, up: float) -> screen.Steps:
     """Drag the centre of the gizmo by so many pixels."""
-    view = screen.region()
-    place = target_of("hand.L")
-    x, y = location_3d_to_region_2d(view, screen.viewport().spaces.active.region_3d, place)
-    hands.move(view.x + x - 3, view.y + y)
+    x, y = screen.seen_at(target_of("hand.L"))
+    hands.move(x - 3, y)
     yield hands.REACTION
-    start = view.x + x, view.y + y
-    yield from hands.drag(start, (start[0] + right, start[1] + up))
+    yield from hands.drag((x, y), (x + right, y + up))
     yield from wait.until(lambda: not wait.running(), "end of the drag")
 
 
@@ -158,9 +154,7 @@ def _open_tab() -> screen.Steps:
 
 def _click(place, **modifiers: bool) -> screen.Steps:
     """Click on what is drawn at a place of the world."""
-    view = screen.region()
-    x, y = location_3d_to_region_2d(view, screen.viewport().spaces.active.region_3d, place)
-    yield from hands.click(view.x + x, view.y + y, **modifiers)
+    yield from hands.click(*screen.seen_at(place), **modifiers)
 
 
 def _largest_distance() -> float:

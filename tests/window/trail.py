@@ -6,7 +6,6 @@ Mirror is pressed for a cycle as well, with half of it as the offset.
 
 import bpy
 import numpy as np
-from bpy_extras.view3d_utils import location_3d_to_region_2d
 from mathutils import Vector
 
 from scripts.windowed.inside import buttons, hands, screen, wait
@@ -161,13 +160,7 @@ def _take(frame: int) -> screen.Steps:
     place = _tip().copy()
     bpy.context.scene.frame_set(now)
     _start = place
-    view = screen.region()
-    at = location_3d_to_region_2d(view, screen.viewport().spaces.active.region_3d, place)
-    hands.move(view.x + at.x - 4, view.y + at.y)
-    yield 0.6
-    hands.move(view.x + at.x, view.y + at.y)
-    yield 0.6
-    hands.button("PRESS")
+    yield from hands.grab(place)
     yield from wait.start()
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The mouse and the keys. Places are in pixels of the window, from its lower left corner."""
 
-from .screen import Steps, region, window
+from .screen import Steps, region, seen_at, window
 
 _mouse = [0.0, 0.0]  # where it was put last
 DIGITS = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
@@ -44,6 +44,15 @@ def drag(start: tuple[float, float], end: tuple[float, float]) -> Steps:
     yield REACTION / 4
     _event("LEFTMOUSE", "RELEASE", *end)
     yield REACTION
+
+
+def grab(place) -> Steps:
+    """Press the left button on what is drawn at a place of the world, once the gizmo there has noticed the mouse."""
+    x, y = seen_at(place)
+    for beside in (4, 0):
+        move(x - beside, y)
+        yield 1.5 * REACTION
+    button("PRESS")
 
 
 def shift(right: float, up: float, **modifiers: bool) -> None:

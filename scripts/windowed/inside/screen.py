@@ -10,6 +10,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 from bpy.types import Area, Region, Window
+from bpy_extras.view3d_utils import location_3d_to_region_2d
 
 from .display import shown
 
@@ -30,6 +31,13 @@ def viewport() -> Area:
 def region(kind: str = "WINDOW") -> Region:
     """A region of the 3D Viewport; "UI" is its sidebar."""
     return next(region for region in viewport().regions if region.type == kind)
+
+
+def seen_at(place) -> tuple[float, float]:
+    """The pixel of the window at which the 3D Viewport shows a place of the world."""
+    view = region()
+    at = location_3d_to_region_2d(view, viewport().spaces.active.region_3d, place)
+    return view.x + at.x, view.y + at.y
 
 
 def in_viewport():
