@@ -151,17 +151,21 @@ class POSE_OT_ik_triangulation_limb_remove(IKOperator):
         return {"FINISHED"}
 
 
-class POSE_OT_ik_triangulation_remove_everything(IKOperator):
+class _RemovalOperator(IKOperator):
+    """Base of the operators that remove something of all limbs of a rig."""
+
+    @classmethod
+    def poll_problem(cls, context: Context) -> str | None:
+        return cannot_edit(context) or (None if active_armature(context) else "Select an armature")
+
+
+class POSE_OT_ik_triangulation_remove_everything(_RemovalOperator):
     bl_idname = "pose.ik_triangulation_remove_everything"
     bl_label = "Remove Everything"
     bl_description = (
         "Remove all limbs of the rig, their baked keys, the empties that were made for them, maps and settings; keys "
         "and poses that they replaced are put back"
     )
-
-    @classmethod
-    def poll_problem(cls, context: Context) -> str | None:
-        return cannot_edit(context) or (None if active_armature(context) else "Select an armature")
 
     def invoke(self, context: Context, event: Event) -> set[str]:
         return context.window_manager.invoke_confirm(self, event)
@@ -177,17 +181,13 @@ class POSE_OT_ik_triangulation_remove_everything(IKOperator):
         return self.conclude(lambda: self.tell({"INFO"}, text))
 
 
-class POSE_OT_ik_triangulation_targets_remove(IKOperator):
+class POSE_OT_ik_triangulation_targets_remove(_RemovalOperator):
     bl_idname = "pose.ik_triangulation_targets_remove"
     bl_label = "Remove Targets"
     bl_description = (
         "Finish the shot: remove the empties that were made as targets of the rig, with their actions, and keep the "
         "baked keys, so that a game engine gets one take. Targets of your own stay"
     )
-
-    @classmethod
-    def poll_problem(cls, context: Context) -> str | None:
-        return cannot_edit(context) or (None if active_armature(context) else "Select an armature")
 
     def act(self, context: Context) -> set[str]:
         armature = active_armature(context)
