@@ -25,6 +25,8 @@ def unregister():
 
 
 def __getattr__(name):
+    if not __package__:  # pytest imports it as a lone module where the checkout's folder is called, say, fix-bake
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     from .ik_triangulation import api
 
     if name != "__all__" and name not in api.__all__:
