@@ -23,6 +23,7 @@ from scripts.manual import make
 
 from .registered import snapshot
 from .remembered import remembered
+from .thinned import left_out
 
 # Rooms and files that run on one Blender: needing of it no more than mathutils and numpy, or only reading source.
 TESTS = Path(__file__).resolve().parent
@@ -85,12 +86,20 @@ def pytest_ignore_collect(collection_path: Path, config):
     return None if any(path.is_relative_to(TESTS / first) for path in named) else True
 
 
+def _room(path: Path) -> str:
+    return path.relative_to(TESTS).parts[0] if TESTS in path.parents else ""
+
+
 def pytest_collection_modifyitems(config, items) -> None:
-    """Leave out tests marked `long`, unless all is asked for."""
-    long = [] if config.option.long else [item for item in items if item.get_closest_marker("long")]
+    """Leave out tests marked `long` and most of products of parameters, unless all is asked for, or single tests."""
+    if config.option.long:
+        return
+    long = {item for item in items if item.get_closest_marker("long")}
+    if not any("::" in each for each in config.args):
+        long |= {*left_out([item for item in items if item not in long and _room(item.path) not in BOTH])}
     if long:
-        config.hook.pytest_deselected(items=long)
-        items[:] = [item for item in items if item not in set(long)]
+        config.hook.pytest_deselected(items=[item for item in items if item in long])
+        items[:] = [item for item in items if item not in long]
 
 
 def pytest_unconfigure() -> None:
