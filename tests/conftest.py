@@ -225,11 +225,20 @@ def addon(pristine):
     addon_utils.disable("ik_triangulation", default_set=True)
 
 
+@pytest.fixture(scope="session")
+def empty_file(addon, tmp_path_factory):
+    """Blender's own start-up file without objects, saved: to read it takes half as long as to have Blender make it."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    path = tmp_path_factory.mktemp("empty") / "empty.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True, compress=False)
+    return str(path)
+
+
 @pytest.fixture
-def empty_scene(addon):
+def empty_scene(empty_file):
     """A new file without a single object, with the add-on enabled. A whole module's tests ask for it with
     `pytestmark = pytest.mark.usefixtures("empty_scene")`."""
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.ops.wm.read_homefile(filepath=empty_file)
     return bpy.context.scene
 
 
