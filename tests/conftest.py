@@ -23,8 +23,9 @@ from scripts.manual import make
 
 from .registered import snapshot
 from .remembered import remembered
+from .thinned import left_out
 
-# Rooms and files that run on one Blender: needing of it no more than mathutils and numpy, or only reading source.
+# Rooms, files and tests that run on one Blender: needing of it no more than mathutils and numpy, or only reading source.
 TESTS = Path(__file__).resolve().parent
 ONE = {
     *("kinematics", "goals", "solvers", "motion"),
@@ -38,7 +39,51 @@ ONE = {
     # What is solved and said, by ways of Blender's that other files of the room try on both.
     *("rig/test_waiting.py", "ui/operators/test_body.py", "ui/operators/test_contacts.py", "ui/test_comparison.py"),
     *("ui/operators/test_comparison.py", "ui/overlay/test_active_body.py", "ui/panels/test_maps.py"),
-    "ui/test_last_result.py",
+    *("ui/test_last_result.py", "rig/test_matching.py", "presets/test_file.py"),
+    "presets/test_presets.py::test_on_rigifys_human_all_bends_the_right_way_within_reach",
+    "rig/test_animated.py::test_keys_of_each_setting_of_a_joint_are_followed_or_named",
+    "rig/test_animated.py::test_keys_of_each_setting_of_a_limb_are_followed_or_named",
+    "rig/test_drivers.py::test_what_the_shot_does_not_depend_on_is_not_told",
+    "rig/test_map_objects.py::test_a_new_map_takes_the_place_of_the_old_one",
+    "ui/operators/test_adjust.py::test_a_preset_is_loaded_for_the_limb",
+    "ui/operators/test_bake.py::test_cancelled_at_any_moment_in_a_window_it_loses_nothing",
+    "ui/operators/test_live.py::test_all_limbs_of_a_body_are_live_at_once_and_stop_at_once",
+    "ui/panels/test_body.py::test_the_result_names_the_hands_that_are_off_and_by_how_much",
+    "ui/panels/test_limbs.py::test_few_fields_are_open_at_first",
+    "ui/panels/test_posture.py::test_a_published_method_starts_from_a_pose_and_has_its_jumps_removed",
+    "ui/test_waiting_targets.py::test_after_a_bake_it_is_where_the_hand_is_baked_to",
+    "ui/test_waiting_targets.py::test_in_live_it_is_at_the_hand_as_solved",
+    # What is imported from where and told without Blender, and what a zip holds.
+    "test_api.py::test_the_mathematics_of_the_manual_run_without_bpy",
+    "test_api.py::test_what_is_missing_is_told_with_the_remedy",
+    "test_api.py::test_with_another_mathutils_the_mathematics_run_and_the_rest_says_what_to_do",
+    "scenarios/test_extension.py::test_the_zip_holds_what_ships",
+    # Of files that run on both (below), what is solved of long shots and whole bodies, and signals to a process.
+    "cli/test_blend.py::test_what_is_no_file_is_told",
+    "cli/test_run.py::test_a_run_that_is_stopped_leaves_the_file_and_nothing_else",
+    "jobs/test_body_bake.py::test_a_body_on_a_moving_root_bone_reaches_too",
+    "jobs/test_body_bake.py::test_a_hand_that_turns_by_half_a_turn_begins_as_it_was",
+    "jobs/test_body_bake.py::test_a_motion_whose_targets_end_where_they_began_becomes_a_loop",
+    "jobs/test_body_bake.py::test_both_hands_reach_the_shins_and_the_feet_stay_at_half_frames_too",
+    "jobs/test_body_bake.py::test_hands_out_of_reach_are_reported_and_the_feet_stay",
+    "jobs/test_body_bake.py::test_hips_move_only_as_they_may",
+    "jobs/test_body_bake.py::test_limits_are_kept_as_blender_shows_them",
+    "jobs/test_body_setup.py::test_a_finger_that_is_added_goes_along_with_its_hand_until_its_empty_is_moved",
+    "jobs/test_body_setup.py::test_a_hand_whose_new_empty_nobody_touches_goes_along_with_the_body",
+    "jobs/test_props.py::test_a_reach_that_is_stopped_anywhere_leaves_nothing",
+    "jobs/test_rebake.py::test_a_write_that_fails_undoes_all",
+    "jobs/test_switching.py::test_bones_that_do_not_follow_are_told_with_what_makes_them",
+    "jobs/test_target_from_animation.py::test_an_edit_of_one_hand_leaves_the_rest_of_the_shot",
+    "jobs/test_target_from_animation.py::test_a_whole_body_with_held_feet_and_a_head_that_looks_comes_back_as_it_was",
+    "jobs/test_writing.py::test_a_pose_that_a_bake_left_does_not_count_as_made_by_hand",
+    "jobs/test_writing.py::test_a_write_of_a_body_that_fails_undoes_all",
+    "jobs/test_writing.py::test_no_more_curves_are_made_than_the_body_needs",
+    "scenarios/test_faults.py::test_a_fault_is_told_by_a_solve_and_nothing_is_lost",
+    "scenarios/test_faults.py::test_a_fault_is_told_by_the_call_and_nothing_is_lost",
+    "scenarios/test_faults.py::test_what_looks_like_a_fault_is_solved_at_the_present_frame",
+    "scenarios/test_rigify.py::test_its_arm_does_not_flick_when_the_target_goes_out_of_reach",
+    "scenarios/test_truthful.py::test_a_limit_rotation_constraint_leaves_alone_what_was_solved_near_its_poles",
+    "scenarios/test_truthful.py::test_reached_is_what_blender_shows_and_limits_hold_as_stored",
 }
 # Of these rooms only what reads, writes, draws or registers by an API that may differ from Blender to Blender runs on
 # both, a file for each kind of action, channel, file, operator and object; the rest tests what is solved and said.
@@ -65,11 +110,16 @@ def pytest_addoption(parser) -> None:
 
 
 def pytest_configure(config) -> None:
-    """Refuse names that no file has any more: what they stood for would be left out in silence."""
+    """Refuse names that no file or test has any more: what they stood for would be left out, or run, in silence."""
     listed = {*ONE, *(f"{room}/test_{name}.py" for room, names in BOTH.items() for name in names)}
-    gone = sorted(name for name in listed if not (TESTS / name).exists())
+    gone = sorted(name for name in listed if not _is_there(*name.partition("::")[::2]))
     if gone:
-        raise pytest.UsageError(f"ONE and BOTH of tests/conftest.py name files that are not there: {', '.join(gone)}")
+        raise pytest.UsageError(f"ONE and BOTH of tests/conftest.py name what is not there: {', '.join(gone)}")
+
+
+def _is_there(file: str, test: str) -> bool:
+    path = TESTS / file
+    return path.exists() and (not test or f"def {test}(" in path.read_text(encoding="utf-8"))
 
 
 def pytest_ignore_collect(collection_path: Path, config):
@@ -81,16 +131,35 @@ def pytest_ignore_collect(collection_path: Path, config):
     in_room = first not in BOTH or not name.startswith("test_") or name.removeprefix("test_") in BOTH[first]
     if in_room and not {inside.as_posix(), *(each.as_posix() for each in inside.parents)} & ONE:
         return None
-    named = [Path(config.invocation_params.dir, each.partition("::")[0]).resolve() for each in config.args]
-    return None if any(path.is_relative_to(TESTS / first) for path in named) else True
+    return None if any(path.is_relative_to(TESTS / first) for path in _named(config)) else True
+
+
+def _named(config) -> list[Path]:
+    """The files and folders that the command names."""
+    return [Path(config.invocation_params.dir, each.partition("::")[0]).resolve() for each in config.args]
+
+
+def _place(item) -> tuple[str, str]:
+    """The file of a test, from the folder of the tests, and its name."""
+    inside = item.path.relative_to(TESTS) if TESTS in item.path.parents else item.path
+    return inside.as_posix(), getattr(item, "originalname", item.name)
 
 
 def pytest_collection_modifyitems(config, items) -> None:
-    """Leave out tests marked `long`, unless all is asked for."""
-    long = [] if config.option.long else [item for item in items if item.get_closest_marker("long")]
-    if long:
-        config.hook.pytest_deselected(items=long)
-        items[:] = [item for item in items if item not in set(long)]
+    """Leave out tests marked `long` and most of products of parameters, unless all is asked for, or single tests."""
+    if config.option.long:
+        return
+    out = {item for item in items if item.get_closest_marker("long")}
+    if not IS_THE_ONE:
+        named = {path for path in _named(config) if path.is_file()}
+        of_one = {tuple(name.split("::")) for name in ONE if "::" in name}
+        out |= {item for item in items if _place(item) in of_one and item.path not in named}
+    if not any("::" in each for each in config.args):
+        # The rooms of BOTH choose their pairs themselves (in_turn() of tests/modes.py).
+        out |= {*left_out(item for item in items if item not in out and _place(item)[0].partition("/")[0] not in BOTH)}
+    if out:
+        config.hook.pytest_deselected(items=[item for item in items if item in out])
+        items[:] = [item for item in items if item not in out]
 
 
 def pytest_unconfigure() -> None:
@@ -156,11 +225,20 @@ def addon(pristine):
     addon_utils.disable("ik_triangulation", default_set=True)
 
 
+@pytest.fixture(scope="session")
+def empty_file(addon, tmp_path_factory):
+    """Blender's own start-up file without objects, saved: to read it takes half as long as to have Blender make it."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    path = tmp_path_factory.mktemp("empty") / "empty.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True, compress=False)
+    return str(path)
+
+
 @pytest.fixture
-def empty_scene(addon):
+def empty_scene(empty_file):
     """A new file without a single object, with the add-on enabled. A whole module's tests ask for it with
     `pytestmark = pytest.mark.usefixtures("empty_scene")`."""
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.ops.wm.read_homefile(filepath=empty_file)
     return bpy.context.scene
 
 

@@ -93,8 +93,8 @@ def test_the_body_stands_as_it_stood_when_the_hands_are_back(crouched):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_paths_that_some_motion_has_are_reached_without_a_jump(kind):
-    for seed in range(3):
+def test_paths_that_some_motion_has_are_reached_without_a_jump(kind, long):
+    for seed in range(3 if long else 1):
         way = random_path(FIGURE, seed, 60, 3)
         tasks = goals_of(FIGURE, way, kind)
         states, met = finished(body_path(shot_of(stands(FIGURE, len(way)), tasks)))

@@ -49,16 +49,16 @@ def test_no_joint_jumps_on_a_smooth_path(make, seed):
     assert jumps(turns(path.rotations)) == []
 
 
-def test_without_mending_many_of_these_paths_jump():
+def test_without_mending_many_of_these_paths_jump(long):
     """Or the test above shows nothing."""
-    found = 0
-    for make, seed in product([free, hinged, limited], range(12)):
+    found, seeds = 0, range(12 if long else 5)
+    for make, seed in product([free, hinged, limited], seeds):
         random = Random(seed)
         chain = make(seed, random.choice([3, 4, 5, 7]), 4.0)
         motion = list(smooth_motion(chain, random, 100))
         moments = first_pass(posed(chain, motion[0]), [posed(chain, rotations).tip for rotations in motion])
         found += bool(Path(moments).jumps())
-    assert found >= 9
+    assert found >= 0.75 * len(seeds)
 
 
 @pytest.mark.parametrize("solver", ["CCD", "FABRIK", "TRIANGULATION_2007"])
@@ -212,10 +212,10 @@ def steps_to_mend(moments, monkeypatch):
     return steps[0], len(path.jumps())
 
 
-def test_a_jump_that_must_be_costs_as_much_on_a_path_of_any_length(monkeypatch):
+def test_a_jump_that_must_be_costs_as_much_on_a_path_of_any_length(monkeypatch, long):
     chain, places = forced()
     counts = []
-    for rest in (200, 1600):
+    for rest in (200, 1600 if long else 800):
         waits = [in_plane(0.02 * sin(0.1 * k), 1.6) for k in range(rest)]
         turned = [Quaternion(X, angle) for angle in (0.6, 0.6 - 0.02 * (len(places) - 1))]
         before, after = ([turn @ place for place in waits] for turn in turned)

@@ -74,10 +74,10 @@ def test_smoothing_keeps_every_frame_at_its_goal(amount):
     assert largest_turn(problem, smooth) <= largest_turn(problem, path) + 1e-6
 
 
-def test_a_first_frame_that_may_change_does_not_force_a_jump():
+def test_a_first_frame_that_may_change_does_not_force_a_jump(long):
     held = free = 0
     for name in ("arm", "hinges", "limits"):
-        for seed in SEEDS:
+        for seed in SEEDS if long else SEEDS[:2]:
             problem = Problem(CHAINS[name], feasible_places(CHAINS[name], seed, FRAMES, share=0.8))
             held += len(jumps_in(problem.shot, problem.solved(track_without_jumps)))
             problem.shot = problem.shot._replace(holds_first=False)
@@ -89,7 +89,7 @@ def test_a_first_frame_that_may_change_does_not_force_a_jump():
 
 @pytest.mark.parametrize("chain", CHAINS.values(), ids=CHAINS)
 def test_a_frame_that_was_met_stays_met_and_ends_that_are_held_stay(chain, long):
-    for seed in SEEDS if long else SEEDS[:2]:
+    for seed in SEEDS if long else SEEDS[:1]:
         places = feasible_places(chain, seed, FRAMES, share=0.8)
         places[:, 60:80] *= 1.5
         problem = Problem(chain, places)

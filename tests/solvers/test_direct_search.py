@@ -112,9 +112,9 @@ def test_each_solve_begins_anew(search):
 
 @both
 # Which of the limited chains are reached depends on how the processor rounds, so there are many of them.
-@pytest.mark.parametrize(("make", "share", "count"), [(random_chain, 1.0, 20), (limited, 0.75, 100)])
-def test_most_targets_within_the_limits_are_reached_without_any_help(search, make, share, count):
-    random, reached = Random(4), 0
+@pytest.mark.parametrize(("make", "share", "count"), [(random_chain, 1.0, (8, 20)), (limited, 0.75, (40, 100))])
+def test_most_targets_within_the_limits_are_reached_without_any_help(search, make, share, count, long):
+    random, reached, count = Random(4), 0, count[long]
     for seed in range(count):
         chain = make(seed, 4)
         there, start = random_pose(chain, random), random_pose(chain, random)

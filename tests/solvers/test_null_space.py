@@ -38,15 +38,15 @@ from ..goals.soft_goals import (
 
 @every_kind
 def test_the_cost_never_rises_and_the_tip_stays_and_the_limits_hold(make, long):
-    for random, pose in poses(make, 6, count=5 if long else 2):
+    for random, pose in poses(make, 6, count=5 if long else 1):
         soft = some_soft(random, pose)
         assert_optimising_keeps_tip_and_limits(pose, soft, random)
         assert all(abs(rotation.magnitude - 1.0) < 1e-6 for rotation in pose.rotations)
 
 
 @every_kind
-def test_a_tip_out_of_tolerance_is_not_moved_farther_away(make):
-    for random, pose in poses(make, 7, count=8):
+def test_a_tip_out_of_tolerance_is_not_moved_farther_away(make, long):
+    for random, pose in poses(make, 7, count=8 if long else 4):
         soft = some_soft(random, pose)
         target = Point(pose.tip + random_direction(random) * 0.3 * pose.chain.reach)
         before, cost = error_of(pose, target), soft_cost(pose, soft)

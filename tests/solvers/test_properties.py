@@ -12,7 +12,7 @@ from random import Random
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, note
 from hypothesis import strategies as st
 
 from ik_triangulation.goals import Point
@@ -23,11 +23,24 @@ from ik_triangulation.solvers.batch.change import System
 from ik_triangulation.solvers.batch.restarts import KEPT, ROUNDS, TRIAL_STEPS
 
 from ..chains import GENERAL, bits
-from ..strategies import chains, directions, examples, place_within_limits, poses, scenes, seeds
+from ..strategies import LONG, chains, directions, examples, place_within_limits, poses, scenes, seeds
 
-every_solver = pytest.mark.parametrize("solver", GENERAL)
-every_finish = pytest.mark.parametrize("finished", [False, True], ids=["plain", "finished"])
 LIMIT = 2e-6  # [rad]
+
+
+def every_solver(solvers=GENERAL):
+    """Each solver in turn, in the message of a failure: examples are made once for all, which takes longer than solving."""
+    for solver in solvers:
+        note(solver)
+        yield solver
+
+
+def every_solver_and_finish(other, solvers=GENERAL):
+    """Each solver with and without finish; in short with finish every second one, or the `other` ones."""
+    for n, solver in enumerate(every_solver(solvers)):
+        for finished in (False, True) if LONG else (bool(n % 2) ^ other,):
+            note(f"finish: {finished}")
+            yield solver, finished
 
 
 def check_finite_unit_quaternions(pose):
@@ -62,54 +75,55 @@ def rounding(pose):
     return 2e-6 * (pose.base.translation.length + pose.chain.reach)
 
 
-@every_solver
-@every_finish
-@given(scene=scenes())
-@examples(20)
-def test_every_result_is_sound(solver, finished, scene):
+@given(scene=scenes(), other=st.booleans())
+@examples(18)
+def test_every_result_is_sound(scene, other):
     """Finite, of unit quaternions, within the limits, as long as before, and no farther away than the start."""
     pose, target = scene
     start = pose.copy()
     projected = start.project()
-    solution = solve(
-        pose, Point(target), solver=solver, tolerance=1e-4 * pose.chain.reach, iterations=5, finish=finished
-    )
-    assert solution.projected == projected
-    assert isfinite(solution.error)
-    check_finite_unit_quaternions(solution.pose)
-    check_limits(solution.pose)
-    check_frozen_joints_kept(start, solution.pose)
-    check_lengths(solution.pose)
-    assert solution.error <= (target - start.tip).length + rounding(pose)
-    assert abs(solution.error - (target - solution.pose.tip).length) <= rounding(pose)
-    assert solution.reached == (solution.error <= 1e-4 * pose.chain.reach)
+    for solver, finished in every_solver_and_finish(other):
+        solution = solve(
+            pose, Point(target), solver=solver, tolerance=1e-4 * pose.chain.reach, iterations=5, finish=finished
+        )
+        assert solution.projected == projected
+        assert isfinite(solution.error)
+        check_finite_unit_quaternions(solution.pose)
+        check_limits(solution.pose)
+        check_frozen_joints_kept(start, solution.pose)
+        check_lengths(solution.pose)
+        assert solution.error <= (target - start.tip).length + rounding(pose)
+        assert abs(solution.error - (target - solution.pose.tip).length) <= rounding(pose)
+        assert solution.reached == (solution.error <= 1e-4 * pose.chain.reach)
 
 
-@every_solver
-@every_finish
-@given(pose=poses(), seed=seeds)
-@examples(10)
-def test_a_solved_pose_is_left_as_it_is(solver, finished, pose, seed):
-    target = Point(place_within_limits(pose, Random(seed)))
-    solution = solve(pose, target, solver=solver, tolerance=1e-3 * pose.chain.reach, iterations=20, finish=finished)
-    if solution.reached:
-        again = solve(solution.pose, target, solver=solver, tolerance=1e-3 * pose.chain.reach, finish=finished)
-        assert again.iterations == 0
-        assert abs(again.error - solution.error) <= rounding(pose)
-        assert bits(again.pose.rotations) == bits(solution.pose.rotations)
+@given(pose=poses(), seed=seeds, other=st.booleans())
+@examples(15)
+def test_a_solved_pose_is_left_as_it_is(pose, seed, other):
+    target, tolerance = Point(place_within_limits(pose, Random(seed))), 1e-3 * pose.chain.reach
+    for solver, finished in every_solver_and_finish(other):
+        solution = solve(pose, target, solver=solver, tolerance=tolerance, iterations=20, finish=finished)
+        assert solution.reached or not finished
+        if solution.reached:
+            again = solve(solution.pose, target, solver=solver, tolerance=tolerance, finish=finished)
+            assert again.iterations == 0
+            assert abs(again.error - solution.error) <= rounding(pose)
+            assert bits(again.pose.rotations) == bits(solution.pose.rotations)
 
 
-@pytest.mark.parametrize("solver", [solver for solver in GENERAL if not SOLVERS[solver].whole])
-@every_finish
-@given(scene=scenes(), iterations=st.integers(0, 6))
-@examples(10)
-def test_the_work_is_bounded_and_counted(solver, finished, scene, iterations):
+@given(scene=scenes(), iterations=st.integers(0, 6), other=st.booleans())
+@examples(15)
+def test_the_work_is_bounded_and_counted(scene, iterations, other):
     """By the steps of the solver, and of the methods that finish: one of triangulation, the rest of Gauss-Newton.
 
     Restarts are made as a batch: every start takes a few steps, and a share of each round goes on. A step of a batch
     that is refused counts as one, so they are at most twice as many.
     """
-    pose, target = scene
+    for solver, finished in every_solver_and_finish(other, [each for each in GENERAL if not SOLVERS[each].whole]):
+        check_work(*scene, solver, finished, iterations)
+
+
+def check_work(pose, target, solver, finished, iterations):
     steps = Counter()
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(SOLVERS, solver, SOLVERS[solver]._replace(step=counted(SOLVERS[solver].step, steps, "own")))
@@ -161,21 +175,21 @@ def counted(step, steps, name):
     return count
 
 
-@every_solver
 @given(pose=poses(chains(st.just(Locked()))), target=directions)
-@examples(5)
-def test_a_chain_that_cannot_move_stays(solver, pose, target):
-    solution = solve(pose, Point(target), solver=solver)
-    assert bits(solution.pose.rotations) == bits(pose.rotations)
-    assert solution.pose.turns == []
+@examples(15)
+def test_a_chain_that_cannot_move_stays(pose, target):
+    for solver in every_solver():
+        solution = solve(pose, Point(target), solver=solver)
+        assert bits(solution.pose.rotations) == bits(pose.rotations)
+        assert solution.pose.turns == []
 
 
-@every_solver
 @given(scene=scenes())
-@examples(5)
-def test_no_steps_are_no_change_but_into_the_limits(solver, scene):
+@examples(15)
+def test_no_steps_are_no_change_but_into_the_limits(scene):
     pose, target = scene
     start = pose.copy()
     start.project()
-    solution = solve(pose, Point(target), solver=solver, iterations=0, finish=False)
-    assert bits(solution.pose.rotations) == bits(start.rotations)
+    for solver in every_solver():
+        solution = solve(pose, Point(target), solver=solver, iterations=0, finish=False)
+        assert bits(solution.pose.rotations) == bits(start.rotations)

@@ -63,7 +63,7 @@ def one(tree, tasks, **more):
 @pytest.mark.parametrize("kind", ["first", "rest", "keyed"])
 def test_every_frame_is_met_within_limits_and_turns_calmly(name, turned, kind, long):
     popped = []
-    for seed in SEEDS if long else SEEDS[:3]:
+    for seed in SEEDS if long else SEEDS[:2]:
         motion = Motion.of(CHAINS[name], seed)
         states = solved(motion, turned, kind)
         assert met(motion.tree, states, motion.tasks(turned)).all()
@@ -84,9 +84,9 @@ def test_every_frame_is_met_within_limits_and_turns_calmly(name, turned, kind, l
         ("tail", "rest", 3.5, 7.0),
     ],
 )
-def test_the_motion_that_made_the_goals_is_found_again(name, kind, median, most):
+def test_the_motion_that_made_the_goals_is_found_again(name, kind, median, most, long):
     off = []
-    for seed in SEEDS:
+    for seed in SEEDS if long else SEEDS[:3]:
         motion = Motion.of(CHAINS[name], seed)
         off.append(angles_between(motion.tree.rotations(solved(motion, True, kind)), motion.rotations).ravel())
     off = np.concatenate(off)
@@ -98,7 +98,7 @@ def test_the_motion_that_made_the_goals_is_found_again(name, kind, median, most)
 @either_goal
 def test_frames_around_the_present_one_give_the_pose_of_the_whole_shot(name, turned, long):
     off = []
-    for seed in SEEDS if long else SEEDS[:2]:
+    for seed in SEEDS if long else SEEDS[:1]:
         motion = Motion.of(CHAINS[name], seed)
         tasks, reference = motion.tasks(turned), motion.reference("keyed")
         whole = motion.tree.rotations(solved(motion, turned, "keyed"))
@@ -113,8 +113,8 @@ def test_frames_around_the_present_one_give_the_pose_of_the_whole_shot(name, tur
 
 @every_chain
 @either_goal
-def test_a_lap_closes(name, turned):
-    for seed in SEEDS:
+def test_a_lap_closes(name, turned, long):
+    for seed in SEEDS if long else SEEDS[:3]:
         motion = Motion.of(CHAINS[name], seed, 121, cyclic=True)
         states = solved(motion, turned, "rest", cyclic=True)
         rotations = motion.tree.rotations(states)
@@ -270,7 +270,7 @@ def test_a_target_at_the_full_reach_is_met():
 def test_goals_beyond_the_limits_are_approached_within_them(turned, long):
     stiff = EulerLimits("XYZ", (-0.25, -0.2, -0.2), (0.25, 0.2, 0.2))
     tree = Tree.of(chain_of((1.0,) * 6, BENDS, [stiff] * 6))
-    reached, seeds = 0, SEEDS if long else SEEDS[:3]
+    reached, seeds = 0, SEEDS if long else SEEDS[:2]
     for seed in seeds:
         motion = Motion.of(chain_of((1.0,) * 6, BENDS, [Free()] * 6), seed, bend=2.0 * BEND)
         tasks, rest = motion.tasks(turned), at_rest(tree, 160)
