@@ -11,6 +11,7 @@ generated a rig.
 import os
 import sys
 import traceback
+from pathlib import Path
 
 import bpy  # isort: skip  # first: addon_utils is not found before it
 import addon_utils
@@ -29,7 +30,7 @@ def main():
             remove_face_and_fingers(bpy.context.object)
         if kind != "metarig":
             assert bpy.ops.pose.rigify_generate() == {"FINISHED"}
-        bpy.ops.wm.save_as_mainfile(filepath=os.path.join(folder, f"{kind}.blend"))
+        bpy.ops.wm.save_as_mainfile(filepath=str(Path(folder, f"{kind}.blend")))
 
 
 def remove_face_and_fingers(metarig):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The main job on a rig nobody here wrote: Rigify's human, both arms and both legs, saved and opened again.
 
-Run by test_rigify.py in a Blender of its own: python use_rigify.py FOLDER. A line for each rig says whether all is well.
+Run by test_rigify.py in a Blender of its own: python use_rigify.py FOLDER. It names each rig with which all is well.
 Blender 4.5 as a module hangs when it ends after Rigify has generated a rig (with or without this add-on), so this
 leaves without ending it.
 """
