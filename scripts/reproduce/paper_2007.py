@@ -4,6 +4,7 @@
 Two chains of length 40, straight at the start, reach for targets drawn from a cube of side 60 round the base.
 """
 
+from itertools import product
 from math import cos, hypot, pi, radians, sin, sqrt
 from random import Random
 from typing import NamedTuple
@@ -22,6 +23,7 @@ FIVE, ARM, TEN = (9.0, 9.0, 9.0, 9.0, 4.0), (18.0, 18.0, 4.0), (4.0,) * 10
 ELBOW, WRIST = radians(126.0), radians(90.0)  # how far the arm's joints may bend
 REACH, SIDE, TOLERANCE, CAP = 40.0, 60.0, 0.5, 99
 TARGETS = 10_000  # in the paper
+QUICK = 8  # parts of the cube along a side
 OUTSIDE, UNREACHABLE = 8.27, 2.23  # targets outside the radius, and others the arm cannot reach, in the paper [%]
 VARIANTS = {
     "TRIANGULATION_2007": "published",
@@ -67,9 +69,7 @@ class Found(NamedTuple):
 def measure(quick):
     """All targets with both chains, by both methods of the paper and by the variants of the method."""
     random = Random(2007)
-    half = SIDE / 2.0
-    count = 2000 if quick else TARGETS
-    targets = [Vector([random.uniform(-half, half) for _ in range(3)]) for _ in range(count)]
+    targets = evenly_random(random) if quick else [in_cube(random) for _ in range(TARGETS)]
     limits = [Free(), Cone(ELBOW), Cone(WRIST)]
     chains = {"five": bones(FIVE), "arm": bones(ARM, limits), "free arm": bones(ARM), "ten": bones(TEN)}
     tried = {}
@@ -90,6 +90,16 @@ def measure(quick):
         )
     }
     return Found(distances, np.array([(target - hand).length for target in targets]), tried, poses)
+
+
+def in_cube(random, corner=(0.0, 0.0, 0.0), share=1.0):
+    """A random place in the cube, or in the part of it from this corner on; both as shares of its side."""
+    return Vector([SIDE * (low + random.uniform(0.0, share) - 0.5) for low in corner])
+
+
+def evenly_random(random):
+    """A random place in each of QUICK**3 equal parts of the cube: means of few targets come near to those of many."""
+    return [in_cube(random, [n / QUICK for n in part], 1.0 / QUICK) for part in product(range(QUICK), repeat=3)]
 
 
 def bones(lengths, freedoms=None):

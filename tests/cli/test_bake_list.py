@@ -96,17 +96,24 @@ def test_a_crash_and_a_broken_file_cost_one_shot_each(addon, shots, baked, tmp_p
     assert (shots / "z.blend").read_bytes() == before
 
 
-def test_the_exit_code_is_the_worst_and_lines_or_shots_are_chosen(addon, shots, baked):
+def test_the_exit_code_is_the_worst_and_lines_or_shots_are_chosen(addon, shots, baked, capfd, monkeypatch):
     lines = ["rig.blend", "#", "none.blend"]
     far = ["--target", "Far", "--tip", "Bone 3"]
     words = ["bake-list", str(shots / "shots.txt"), "--output", str(shots.parent / "baked")]
-    code, out, said = baked(lines, "--lines", "1-2", "--openjd")
-    assert (code, said.splitlines()[-1]) == (DONE, "1 shots: 1 reached, 0 missed, 0 failed")
+    (shots / "shots.txt").write_text("\n".join(lines), encoding="utf-8")
+    assert main([*words, *far, "--lines", "1-2", "--openjd"]) == MISSED
+    out, said = capfd.readouterr()
+    assert said.splitlines()[-1] == "1 shots: 0 reached, 1 missed, 0 failed"
     assert out.split("\n")[:3] == [
         "openjd_status: rig.blend",
         "openjd_progress: 100.0",
-        "openjd_status: rig.blend: reached",
+        "openjd_status: rig.blend: missed: Bone 3 at 6 frames",
     ]
+    told = iter([(DONE, ""), (MISSED, ""), (MISSED, "")])
+    monkeypatch.setattr(bake_list, "_bake", lambda *_: next(told))  # what a worker says; each starts a Blender
+    code, out, said = baked(lines, "--lines", "1-2", "--openjd")
+    assert (code, said.splitlines()[-1]) == (DONE, "1 shots: 1 reached, 0 missed, 0 failed")
+    assert out.split("\n")[2] == "openjd_status: rig.blend: reached"
     assert main([*words, *far, "--lines", "1"]) == MISSED
     assert main([*words, *far, "--shots", "rig.blend", "--accept-misses"]) == DONE
 
@@ -121,7 +128,8 @@ def test_a_line_that_names_no_file_in_the_folder_is_refused_with_the_reason(wron
     assert shots_of(tmp_path, None, [wrong])[1][0].reason == reason.replace("Line 2 of shots.txt", "Shot 1")
 
 
-def test_no_shot_is_written_over_another_one(addon, shots, baked):
+def test_no_shot_is_written_over_another_one(addon, shots, baked, monkeypatch):
+    monkeypatch.setattr(bake_list, "_bake", lambda *_: (DONE, ""))
     (shots / "sub").mkdir()
     shutil.copy(shots / "rig.blend", shots / "sub/rig.blend")
     before = (shots / "sub/rig.blend").read_bytes()

@@ -21,6 +21,7 @@ WRONG_USAGE = {
 }
 
 
+@pytest.mark.long
 def test_wrong_usage_is_told_with_exit_code_2(rig_file):
     done = command(*(rig_file if word == "FILE" else word for word in WRONG_USAGE["an unknown solver"]))
     assert done.returncode == USAGE

@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -47,16 +48,43 @@ def test_a_lock_has_one_holder_at_a_time_however_many_want_to_take_over_a_stale_
     script = (
         "import sys, time; from pathlib import Path; import bpy; from ik_triangulation.cli.outputs import locked\n"
         "file, count = map(Path, sys.argv[1:])\n"
+        "print('ready', flush=True); input()\n"
         "for _ in range(20):\n"
         "    with locked(file):\n"
         "        value = int(count.read_text()); time.sleep(0.002); count.write_text(str(value + 1))\n"
     )
     run = [sys.executable, "-c", script, str(rig_file), str(count)]
-    both = [subprocess.Popen(run, cwd=Path(__file__).resolve().parents[2]) for _ in range(2)]
-    assert [each.wait(120) for each in both] == [0, 0]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(run, cwd=Path(__file__).resolve().parents[2], **pipes) as other:
+        while other.stdout.readline() != "ready\n":
+            assert other.poll() is None
+        other.stdin.write("go\n")
+        other.stdin.flush()
+        for _ in range(20):
+            with locked(rig_file):
+                value = int(count.read_text())
+                time.sleep(0.002)
+                count.write_text(str(value + 1))
+    assert other.returncode == 0
     assert count.read_text() == "40"
 
 
+def test_a_run_that_has_waited_for_another_one_keeps_the_keys_of_that(run, rig_file, tmp_path):
+    done = tmp_path / "done.blend"
+    assert run("bake", rig_file, *LIMB, "--frame-start", 1, "--frame-end", 3, "--output", done)[0] == DONE
+    with locked(rig_file):
+        process = started("bake", rig_file, *LIMB, "--frame-start", 11, "--frame-end", 13, "--overwrite")
+        while "Waiting for process" not in process.stderr.readline():
+            assert process.poll() is None
+        shutil.copy(done, rig_file)
+    with process:
+        said = process.communicate(timeout=120)[1]
+    assert process.returncode == DONE, said
+    assert {1, 2, 3, 11, 12, 13} <= keyed(rig_file)
+    assert not [path for path in rig_file.parent.iterdir() if path.name[0] == "."]
+
+
+@pytest.mark.long
 def test_two_runs_at_once_on_one_file_both_have_their_keys_in_it(rig_file):
     whole = rig_file.read_bytes()
     codes = []

