@@ -47,19 +47,22 @@ def limits_of(bone: PoseBone) -> Freedom:
 
 
 def limit_notes(bones: Iterable[PoseBone]) -> list[str]:
-    """Return warnings about limits that are read automatically: those that are not obeyed, and that exclude each other.
+    """Return warnings about Limit Rotation constraints that are not obeyed, and about limits that exclude each other.
 
-    The constraints that are ignored are in one warning, by their bones. Those that limit nothing are left out, as are
-    those on bones that do not turn or have limits from elsewhere.
+    The constraints that are ignored are in one warning, by their bones; on bones with custom limits, as of a preset,
+    those that Blender ignores or that it applies in part. Those that limit nothing are left out, as are those on bones
+    that do not turn or whose limits were chosen to be Blender's.
     """
     reasons, notes = dict[str, list[str]](), list[str]()
     for bone in bones:
         settings = getattr(bone, "ik_triangulation_joint", None)
-        if settings is None or settings.source != "AUTO" or not can_turn(bone):
+        if settings is None or settings.source not in {"AUTO", "OWN"} or not can_turn(bone):
             continue
-        for reason in dict.fromkeys(why for limit, why in _constraints(bone) if why and _limits_axis(limit)):
-            reasons.setdefault(reason, []).append(f"'{bone.name}'")
-        notes += _automatic(bone)[1]
+        found, is_own = _constraints(bone), settings.source == "OWN"
+        for reason in dict.fromkeys(_ignored(limit) if is_own else why for limit, why in found if _limits_axis(limit)):
+            if reason:
+                reasons.setdefault(reason, []).append(f"'{bone.name}'")
+        notes += [] if is_own else _automatic(bone)[1]
     if reasons:
         listed = ", ".join(f"{', '.join(names)} ({reason})" for reason, names in reasons.items())
         notes.insert(0, f"Limit Rotation constraints are not obeyed on {listed}.")

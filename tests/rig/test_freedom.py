@@ -176,14 +176,26 @@ def test_limit_rotation_constraints_that_are_ignored_are_one_line_of_a_report():
 
 def test_ignored_constraints_that_change_nothing_are_not_named():
     rig = chain_rig(3)
-    own, locked, unlimited = rig.pose.bones
+    panel, locked, unlimited = rig.pose.bones
     for each in rig.pose.bones:
         change(each.constraints.new("LIMIT_ROTATION"), {"mute": True, "use_limit_x": each != unlimited, "max_x": 1.0})
-    store(Free(), 0.0, own.ik_triangulation_joint)
+    panel.ik_triangulation_joint.source = "BLENDER"
     locked.lock_rotation, locked.rotation_mode = (True, True, True), "XYZ"
     assert limit_notes(rig.pose.bones) == []
-    own.ik_triangulation_joint.source = "AUTO"
+    panel.ik_triangulation_joint.source = "AUTO"
     assert len(limit_notes(rig.pose.bones)) == 1
+
+
+def test_constraints_that_add_limb_ignores_are_named_on_bones_with_a_preset():
+    rig = chain_rig(3)
+    muted, weak, acting = (each.constraints.new("LIMIT_ROTATION") for each in rig.pose.bones)
+    for limit in (muted, weak, acting):
+        change(limit, {"owner_space": "LOCAL", "use_limit_x": True, "max_x": 1.0})
+    muted.mute, weak.influence = True, 0.4
+    for each in rig.pose.bones:
+        store(Free(), 0.0, each.ik_triangulation_joint)
+    line = "Limit Rotation constraints are not obeyed on 'Bone 0' (disabled), 'Bone 1' (influence below 1)."
+    assert limit_notes(rig.pose.bones) == [line]
 
 
 def test_a_bone_with_a_limit_rotation_constraint_is_limited_and_gets_no_preset():

@@ -41,12 +41,12 @@ class VIEW3D_PT_ik_triangulation_joint(LimbPanel, Panel):
             for limit in bone.constraints if joint.source == "AUTO" else ():
                 if limit.type == "LIMIT_ROTATION":
                     _draw_limit(column, limit)
-            for note in freedom.limit_notes([bone] if bone else []):
-                paragraph(column, note, context, "ERROR")
         elif joint.source == "CONSTRAINT":
             _draw_constraint(column, bone, context)
         else:
             _draw_own_limits(column, joint, preferences.shows_all(context, limb))
+        for note in freedom.limit_notes([bone] if bone else []):
+            paragraph(column, note, context, "ERROR")
         column.separator()
         column.label(text="Limits of Selected Bones:")
         tools = column.column(align=True)
