@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A chain of free joints at a single frame, in plain numbers: a drag moves it many times a second.
+"""A chain at a single frame, in plain numbers: a drag moves it many times a second. Here its joints are free.
 
 The steps are those of chains.spread() for one frame, which is its oracle in the tests.
 """
 
 from __future__ import annotations
-
-from math import sqrt
 
 from mathutils import Quaternion, Vector
 
@@ -18,20 +16,20 @@ from ..batch.restarts import is_batched
 from ..solver import LimbForm
 from .chains import BEND, BENT, EXTENDED, USUAL_SPREAD
 from .giving_way import EDGE_OF_REACH
+from .limited_chain import LEAST, ROUNDING, SINGLE, LimitedChain, is_limit_kept, solve_three
 from .posture import DAMPING, LARGEST_STEP, LESS, MOMENTUM, MORE, STILL
 
 _BONES = 2  # of a limb, which has a form of its own
-_SINGLE = 1e-6  # of the reach: the most that single precision allows
-_ROUNDING = 3e-6  # of the reach: what is not nearer by another step
-_LEAST = 1e-12  # of the square of the reach: keeps a system solvable
 
 
 def suits_chain(pose: Pose, goal: Goal, form: LimbForm) -> bool:
-    """Tell whether all joints are free and none is stiff, and the goal is a point within their reach alone."""
+    """Tell whether no joint is stiff or has a cone, and the goal is a point within the reach alone."""
     chain = pose.chain
     if not isinstance(goal.target, Point) or goal.soft or len(pose) <= _BONES + form.has_end or not is_batched(pose):
         return False
-    if any(type(joint.freedom) is not Free or joint.stiffness for joint in chain.joints):
+    if any(joint.stiffness or not is_limit_kept(joint.freedom) for joint in chain.joints):
+        return False
+    if not any(joint.freedom.moves for joint in chain.joints):
         return False
     return (goal.target.location - pose.head(0)).length <= (1.0 - EDGE_OF_REACH) * chain.reach
 
@@ -43,12 +41,14 @@ def pose_chain(pose: Pose, goal: Goal) -> bool:
     """
     if (goal.target.closest(pose.tip) - pose.tip).length <= goal.tolerance:
         return True
-    chain = _Chain(pose, goal)
+    is_free = all(type(joint.freedom) is Free for joint in pose.chain.joints)
+    chain = _Chain(pose, goal) if is_free else LimitedChain(pose, goal)
     chain.turn_whole()
     chain.relax()
     if not chain.is_made_exact():
         return False
-    for i, rotation in enumerate(chain.rotations):
+    for i, (joint, found) in enumerate(zip(pose.chain.joints, chain.rotations, strict=True)):
+        rotation = found if is_free else joint.freedom.nearest(found)
         if rotation != pose.rotations[i]:
             pose.put(i, rotation)
     return True
@@ -61,7 +61,7 @@ class _Chain:
         self._chain, self._size = pose.chain, pose.chain.reach
         self._head, self._root = pose.head(0).copy(), pose.socket(0).copy()
         self._target = goal.target.closest(pose.tip)
-        self._near = max(PRECISE * goal.tolerance, _SINGLE * self._size)
+        self._near = max(PRECISE * goal.tolerance, SINGLE * self._size)
         self._back = [rotation.conjugated() for rotation in pose.rotations]
         self._place(list(pose.rotations))
 
@@ -123,7 +123,7 @@ class _Chain:
             if off <= self._near:
                 return True
             if off >= before:
-                return off <= _ROUNDING * self._size
+                return off <= ROUNDING * self._size
             before = off
             turns = self._change([Vector() for _ in self._back])
             self._step([turn * min(1.0, PLAIN.largest / max(turn.length, 1e-12)) for turn in turns])
@@ -139,8 +139,8 @@ class _Chain:
             pp, qq, rr = p * p, q * q, r * r
             xx, yy, zz = xx + qq + rr, yy + pp + rr, zz + pp + qq
             xy, xz, yz = xy - p * q, xz - p * r, yz - q * r
-        damping = DAMPING * min(1.0, self._error.length / size) * (xx + yy + zz) + _LEAST * size * size
-        along = Vector(_solved(xx + damping, xy, xz, yy + damping, yz, zz + damping, x, y, z))
+        damping = DAMPING * min(1.0, self._error.length / size) * (xx + yy + zz) + LEAST * size * size
+        along = Vector(solve_three(xx + damping, xy, xz, yy + damping, yz, zz + damping, x, y, z))
         return [own + lever.cross(along) for own, lever in zip(wish, levers, strict=True)]
 
     def _step(self, turns: list[Vector]) -> None:
@@ -151,19 +151,3 @@ class _Chain:
             step = Quaternion((1.0 - local.length_squared / 16.0, *(0.5 * local)))
             rotations.append((rotation @ step).normalized())
         self._place(rotations)
-
-
-def _solved(
-    xx: float, xy: float, xz: float, yy: float, yz: float, zz: float, x: float, y: float, z: float
-) -> tuple[float, float, float]:
-    """Solve a symmetric, positive definite system of three by Cholesky's factors."""
-    a = sqrt(xx)
-    b, c = xy / a, xz / a
-    d = sqrt(max(yy - b * b, 1e-300))
-    e = (yz - b * c) / d
-    f = sqrt(max(zz - c * c - e * e, 1e-300))
-    x /= a
-    y = (y - b * x) / d
-    z = (z - c * x - e * y) / f / f
-    y = (y - e * z) / d
-    return (x - b * y - c * z) / a, y, z

@@ -149,6 +149,7 @@ def _two_bones(
         held,
         inside=cost.posture if cost.is_limited else None,
         drift=along * limb.drift(cyclic),
+        searched=cost.searched,
     )
 
     def given_way(some: Indices) -> tuple[States, Mask]:

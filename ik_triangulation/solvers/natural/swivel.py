@@ -4,8 +4,9 @@
 The swivel of a limb over all frames: where its posture costs least, and changes least from frame to frame. With phi the
 swivel of each frame the sum of cost(phi) + t (change of phi - drift)^2 is minimised: by dynamic programming over a few
 swivels at every fourth frame (Viterbi 1967), then by Newton's method on all frames, whose system is tridiagonal and
-solved by parallel cyclic reduction (Hockney and Jesshope 1981). The tip is exact whatever the swivel is, so smoothing
-costs no reach. Frames are the last axis of every array.
+solved by parallel cyclic reduction (Hockney and Jesshope 1981). Swivels that no cheapest path has, by a bound on what
+their changes cost, are left out of the search: neither their limits are looked at, nor the paths through them. The tip
+is exact whatever the swivel is, so smoothing costs no reach. Frames are the last axis of every array.
 
 Cost of the posture of a limb of two bones, as a function of its swivel. The weights were found on recorded arms and
 legs, and hold when each clip is left out. Frames are the last axis.
@@ -25,6 +26,7 @@ from ...kinematics.batch.limit_arrays import LimitArrays
 from .two_bones import TwoBones
 
 SwivelCosts = Callable[[Numbers, Indices], Numbers]  # of swivels (k, n) at n frames, given by their indices
+SearchedCosts = Callable[[Numbers, Indices, float], Numbers]  # of a grid (k) at n frames, and the price of a change
 
 _STRIDE = 4  # frames from one that the search looks at to the next
 _STEPS, _PRECISE = 10, 1e-5  # of Newton's method at most, and the change [rad] that ends it
@@ -45,26 +47,38 @@ FORBIDDEN = 20.0  # of a swivel beyond a limit, while another one is allowed
 _INSIDE = 1e-7  # [rad] beyond a limit that is rounding
 _FREE_CHOICES, _CHOICES = 24, 72  # swivels to choose from without and with limits, whose allowed spans may be narrow
 _AROUND = np.radians([-48, -32, -21, -14, -9, -6, -4, -2, 0, 2, 4, 6, 9, 14, 21, 32, 48])  # where spans are looked for
+_NEAR = slice(6, 11)  # of these are looked at first
 _HALVINGS = 16  # of the distance between two of these
+_TIED = 1e-9  # difference of costs that rounding explains
+_FEW, _SOME = 6, 32  # choices left of which all paths are looked at as a tree, and one frame after the other
 
 
 class SwivelSpans(NamedTuple):
     """Spans of swivels (F) that are allowed, from `low` to `high`; infinite where none is.
 
-    They end somewhere before `below` and `above`, which are not allowed; where these are the same, they end there.
+    They end somewhere before `below` and `above`, which are not allowed; where these are the same, they end there. Of
+    those that are `near` (F; None: of none) only swivels around were looked at, and they may go on.
     """
 
     low: Numbers
     high: Numbers
     below: Numbers
     above: Numbers
+    near: Mask | None = None
+
+    def leaning(self, touched: Mask) -> Indices:
+        """The frames of those that have `touched` (F) the ends of their spans, of which more has to be looked at."""
+        return np.flatnonzero(False if self.near is None else touched & self.near)
 
 
 class SwivelLimits(Protocol):
     """Limits of swivels."""
 
     def spans(self, swivels: Numbers) -> SwivelSpans:
-        """Spans around the nearest swivels to these (F)."""
+        """Spans around the nearest swivels to these (F), of which some may go on."""
+
+    def go_on(self, spans: SwivelSpans, swivels: Numbers, frames: Indices) -> None:
+        """Look at all of the spans around swivels (F) at these frames; in place."""
 
     def last_allowed(self, good: Numbers, bad: Numbers, frames: Indices) -> Numbers:
         """The last swivels allowed between those (n) that are and those that are not, at these frames."""
@@ -80,19 +94,20 @@ def best_swivels(
     held: Indices | None = None,
     inside: SwivelCosts | None = None,
     drift: Numbers | None = None,
+    searched: SearchedCosts | None = None,
 ) -> Numbers:
     """Return the swivels (F) of `count` frames; `time` is the weight of their change, `choices` those of the search.
 
     They stay inside the spans that the limits allow around what the search finds; `inside` is the cost there, if it is
     simpler. Frames `held` have the swivel 0. `drift` (F) is the change to the next frame that costs nothing. With
-    `cyclic` the first frame follows the last one.
+    `cyclic` the first frame follows the last one. `searched` are the costs of the search, if they are simpler.
     """
     frames = np.arange(0, count, _STRIDE) if count > 2 * _STRIDE else np.arange(count)
     if frames[-1] != count - 1 and not cyclic:
         frames = np.append(frames, count - 1)
     grid = np.linspace(-np.pi, np.pi, choices, endpoint=False)
     stride = max(1.0, (count - 1) / max(1, len(frames) - 1))
-    costs = stride * cost(grid[:, None], frames)
+    costs = stride * (searched(grid, frames, time / stride**2) if searched else cost(grid[:, None], frames))
     drift = np.zeros(count) if drift is None else drift
     total = np.concatenate(([0.0], np.cumsum(drift)))
     ends = np.append(frames, count)
@@ -107,8 +122,10 @@ def best_swivels(
     spans = limits.spans(swivels) if limits else SwivelSpans(*nowhere, *nowhere)
     blocked = np.flatnonzero(~np.isfinite(spans.low))
     if held is not None:
-        for end in spans:
+        for end in spans[:4]:
             end[held] = 0.0
+        if spans.near is not None:
+            spans.near[held] = False
 
     def refining(tried: Numbers, frames: Indices) -> Numbers:
         if inside is None or len(blocked) == count:
@@ -118,13 +135,19 @@ def best_swivels(
             values[:, blocked] = cost(tried[:, blocked], blocked)
         return values
 
-    for number in range(_WIDENED + 1):  # each time from the same swivels, as there are several valleys
-        refined = _refined(
-            refining, np.clip(swivels, spans.low, spans.high), (spans.low, spans.high), time, cyclic, drift
-        )
-        if limits is None or number == _WIDENED or not _widened(spans, refined, limits):
-            break
-    return refined
+    number = 0
+    while True:  # each time from the same swivels, as there are several valleys
+        begun = np.clip(swivels, spans.low, spans.high)
+        refined, touched = _refined(refining, begun, (spans.low, spans.high), time, cyclic, drift)
+        if limits is None:
+            return refined
+        leaning = spans.leaning(touched)
+        if len(leaning):
+            limits.go_on(spans, swivels, leaning)
+        elif number == _WIDENED or not _widened(spans, refined, limits):
+            return refined
+        else:
+            number += 1
 
 
 def _widened(spans: SwivelSpans, swivels: Numbers, limits: SwivelLimits) -> bool:
@@ -138,6 +161,18 @@ def _widened(spans: SwivelSpans, swivels: Numbers, limits: SwivelLimits) -> bool
     return len(found) > 0
 
 
+def worthwhile(costs: Numbers, grid: Numbers, time: float) -> Mask:
+    """Tell which of the costs (k, n) of a grid (k) a cheapest path may have, where a change has the weight `time`.
+
+    The path could have the cheapest choice of a frame in place of any other. By that its changes to and from this frame
+    cost more by at most 4 sin(d / 2) each, if both choices are d apart, as a change by c costs 2 (1 - cos c).
+    """
+    least = costs.argmin(0)
+    apart = np.abs(np.sin(0.5 * (grid[:, None] - grid)))
+    worth: Mask = costs <= costs[least, np.arange(costs.shape[1])] + _TIED + 8.0 * time * apart[:, least]
+    return worth
+
+
 def _cheapest(costs: Numbers, time: float, grid: Numbers, cyclic: bool, shifts: Indices) -> Indices:
     """The cheapest path through costs (k, n): an index for each of the n frames.
 
@@ -147,10 +182,61 @@ def _cheapest(costs: Numbers, time: float, grid: Numbers, cyclic: bool, shifts: 
     count = costs.shape[1]
     # A cycle is gone round three times: what the middle one chooses does not know of the ends.
     order = np.tile(np.arange(count), 3) if cyclic and count > 1 else np.arange(count)
-    total, before = costs[:, order[0]].copy(), []
-    every = np.arange(len(grid))
+    worth = worthwhile(costs, grid, time)
+    some = int(worth.sum(0).max())
+    if some <= _SOME:
+        left = np.argsort(~worth, axis=0, kind="stable")[:some]  # the choices (s, n) that are left, and some more
+        before, after = left[:, order[:-1]] + shifts[order[:-1]], left[:, order[1:]]
+        changes = change[before.T[:, :, None] % len(grid), after.T[:, None, :]]
+        values = np.take_along_axis(costs, left, 0)[:, order].T
+        path = (_by_halves if some <= _FEW else _by_frames)(values, changes)
+        whole = left[path, order]
+    else:
+        whole = _by_all(costs, change, order, shifts)
+    return whole[count : 2 * count] if len(whole) > count else whole
+
+
+def _by_halves(costs: Numbers, changes: Numbers) -> Indices:
+    """The cheapest path through costs (n, s) with `changes` (n - 1, s, s): of two parts at a time the best middle."""
+    if len(costs) == 1:
+        return costs.argmin(1)
+    parts, middles = changes + costs[1:, None], list[Indices]()
+    parts[0] += costs[0, :, None]
+    while len(parts) > 1:
+        even = len(parts) - len(parts) % 2
+        sums = parts[0:even:2, :, :, None] + parts[1:even:2, None]
+        middles.append(sums.argmin(2))
+        parts = np.concatenate((np.take_along_axis(sums, middles[-1][:, :, None], 2)[:, :, 0], parts[even:]))
+    path = np.array(np.unravel_index(parts[0].argmin(), parts[0].shape))
+    for middle in reversed(middles):
+        pairs = len(middle)
+        longer = np.empty(len(path) + pairs, np.intp)
+        longer[: 2 * pairs + 1 : 2], longer[2 * pairs :] = path[: pairs + 1], path[pairs:]
+        longer[1 : 2 * pairs : 2] = middle[np.arange(pairs), path[:pairs], path[1 : pairs + 1]]
+        path = longer
+    return path
+
+
+def _by_frames(costs: Numbers, changes: Numbers) -> Indices:
+    """The same, one frame after the other."""
+    total, before, every = costs[0], list[Indices](), np.arange(costs.shape[1])
+    for cost, change in zip(costs[1:], changes, strict=True):
+        ways = total[:, None] + change
+        best = ways.argmin(0)
+        before.append(best)
+        total = ways[best, every] + cost
+    path = [int(total.argmin())]
+    for best in reversed(before):
+        path.append(int(best[path[-1]]))
+    return np.array(path[::-1])
+
+
+def _by_all(costs: Numbers, change: Numbers, order: Indices, shifts: Indices) -> Indices:
+    """The same of all choices (k, n), with one table of changes (k, k), without an array of all frames."""
+    total, before = costs[:, order[0]].copy(), list[Indices]()
+    every = np.arange(len(costs))
     for last, k in pairwise(order.tolist()):
-        shifted = (every - shifts[last]) % len(grid)
+        shifted = (every - shifts[last]) % len(costs)
         ways = total[shifted][:, None] + change
         best = ways.argmin(0)
         before.append(shifted[best])
@@ -158,17 +244,16 @@ def _cheapest(costs: Numbers, time: float, grid: Numbers, cyclic: bool, shifts: 
     path = [int(total.argmin())]
     for best in reversed(before):
         path.append(int(best[path[-1]]))
-    whole = np.array(path[::-1])
-    return whole[count : 2 * count] if len(whole) > count else whole
+    return np.array(path[::-1])
 
 
 def _refined(
     cost: SwivelCosts, swivels: Numbers, span: tuple[Numbers, Numbers], time: float, cyclic: bool, drift: Numbers
-) -> Numbers:
-    """Newton's method on the whole path, each step of which ends inside the spans."""
+) -> tuple[Numbers, Mask]:
+    """Newton's method on the whole path, each step of which ends inside the spans; and who has touched their ends."""
     every, (low, high) = np.arange(len(swivels)), span
     lap = 2.0 * np.pi * np.rint((swivels[-1] + drift[-1] - swivels[0]) / (2.0 * np.pi)) if cyclic else 0.0
-    offsets = np.array([[-_APART], [0.0], [_APART]])
+    offsets, touched = np.array([[-_APART], [0.0], [_APART]]), np.zeros(len(swivels), bool)
     for _ in range(_STEPS):
         below, here, above = cost(swivels + offsets, every)
         slope = (above - below) / (2.0 * _APART)
@@ -176,9 +261,10 @@ def _refined(
         slope, diagonal, side = _with_changes(slope, curvature, swivels, time, cyclic, lap, drift)
         ends = np.maximum(low - swivels, -_LARGEST), np.minimum(high - swivels, _LARGEST)
         before, swivels = swivels, np.clip(swivels + _bounded(diagonal, side, -slope, ends, cyclic), low, high)
+        touched |= (swivels == low) | (swivels == high)
         if np.abs(swivels - before).max() < _PRECISE:
             break
-    return swivels
+    return swivels, touched
 
 
 def _with_changes(
@@ -286,6 +372,27 @@ class SwivelCost:
                 cost += self._forbidden * (outside & ~outside.all(0))
         return cost
 
+    def searched(self, grid: Numbers, frames: Indices, time: float) -> Numbers:
+        """The costs (k, n) of a grid of swivels (k) at n frames; infinite where no cheapest path has them.
+
+        `time` is the weight of changes. Limits are looked at only where they may matter, as they take longest.
+        """
+        costs = self.posture(grid[:, None], frames)
+        if not self._limits:
+            return costs
+        least, every = costs.argmin(0), np.arange(len(frames))
+        fits = self._allowed(grid[least][None], frames)[0]
+        worth = worthwhile(costs, grid, time) | ~fits
+        costs[~worth] = np.inf
+        worth[least, every] &= ~fits  # whose limits are known
+        rows, columns = np.nonzero(worth)
+        outside = np.zeros(costs.shape, bool)
+        for beyond, weight in self._beyond(grid[rows][None], frames[columns]):
+            costs[rows, columns] += weight * beyond[0] * beyond[0]
+            outside[rows, columns] |= beyond[0] > _INSIDE
+        costs += self._forbidden * (outside & ~outside.all(0))
+        return costs
+
     def posture(self, swivels: Numbers, frames: Indices) -> Numbers:
         """The same costs without those of the limits, which are 0 inside them."""
         cosine, sine = np.cos(swivels), np.sin(swivels)
@@ -300,15 +407,32 @@ class SwivelCost:
 
     def spans(self, swivels: Numbers) -> SwivelSpans:
         """Swivels allowed around the nearest ones to these (F) that are, among some around them."""
-        every, last = np.arange(len(swivels)), len(_AROUND) - 1
-        fits = self._allowed(swivels + _AROUND[:, None], every)
-        middle = np.where(fits, np.abs(_AROUND)[:, None], np.inf).argmin(0)
-        rows = np.arange(len(_AROUND))[:, None]
+        near = np.ones(len(swivels), bool)
+        low, high, below, above = self._spans(swivels, np.arange(len(swivels)), _AROUND[_NEAR])
+        spans = SwivelSpans(low, high, below, above, near)
+        allowed = np.isfinite(spans.low) & (spans.low <= swivels) & (swivels <= spans.high)
+        self.go_on(spans, swivels, np.flatnonzero(~allowed))
+        return spans
+
+    def go_on(self, spans: SwivelSpans, swivels: Numbers, frames: Indices) -> None:
+        """Look at all of the spans around swivels (F) at these frames; in place."""
+        if spans.near is not None and len(frames):
+            found = self._spans(swivels[frames], frames, _AROUND)
+            for end, values in zip((spans.low, spans.high, spans.below, spans.above), found, strict=True):
+                end[frames] = values
+            spans.near[frames] = False
+
+    def _spans(self, swivels: Numbers, frames: Indices, around: Numbers) -> Numbers:
+        """Both ends of the spans among swivels `around` those (n) at these frames, and what is before and after."""
+        every, last = np.arange(len(swivels)), len(around) - 1
+        fits = self._allowed(swivels + around[:, None], frames)
+        middle = np.where(fits, np.abs(around)[:, None], np.inf).argmin(0)
+        rows = np.arange(len(around))[:, None]
         below = np.where(~fits & (rows < middle), rows, -1).max(0)
         above = np.where(~fits & (rows > middle), rows, last + 1).min(0)
         ends = below + 1, above - 1, np.maximum(below, 0), np.minimum(above, last)
         found, outer = fits[middle, every], np.array([-np.inf, np.inf, -np.inf, np.inf])[:, None]
-        return SwivelSpans(*np.where(found, swivels + _AROUND[np.stack(ends)], outer))
+        return np.where(found, swivels + around[np.stack(ends)], outer)
 
     def nearest_allowed(self, swivels: Numbers, frames: Indices) -> Numbers:
         """The nearest allowed swivels to these (n) at n frames, among some around them; infinite where none is."""

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ik_triangulation.solvers.natural.swivel import SwivelSpans, _solved, best_swivels
+from ik_triangulation.solvers.natural.swivel import SwivelSpans, _by_all, _cheapest, _solved, best_swivels
 
 
 def valley(middle, depth=1.0):
@@ -62,6 +62,9 @@ def test_swivels_stay_inside_their_spans_and_leave_them_smoothly():
             near = np.where(np.isfinite(low), low + 0.2, low), np.full(count, np.inf)
             return SwivelSpans(*near, np.where(np.isfinite(low), low - 0.1, low), near[1].copy())
 
+        def go_on(self, spans, swivels, frames):
+            raise AssertionError("all of the spans is known")
+
         def last_allowed(self, good, bad, frames):
             assert (bad < low[frames]).all()
             return low[frames]
@@ -104,3 +107,16 @@ def test_the_tridiagonal_system_is_solved(count, cyclic):
             whole[k, (k + 1) % count] += side[k]
             whole[(k + 1) % count, k] += side[k]
     assert np.abs(_solved(diagonal, side, right, cyclic) - np.linalg.solve(whole, right)).max() < 1e-8
+
+
+@pytest.mark.parametrize("time", [0.0, 0.05, 0.3, 3.0])
+@pytest.mark.parametrize("cyclic", [False, True])
+def test_choices_that_are_left_out_of_the_search_are_on_no_cheapest_path(time, cyclic):
+    random, grid = np.random.default_rng(5), np.linspace(-np.pi, np.pi, 24, endpoint=False)
+    for count in (1, 2, 3, 8, 33):
+        costs = 3.0 * random.random((24, 1)) * random.random((24, count)) + 20.0 * (random.random((24, count)) < 0.3)
+        shifts, order = random.integers(-4, 5, count), np.tile(np.arange(count), 3 if cyclic and count > 1 else 1)
+        change = time * 2.0 * (1.0 - np.cos(grid[:, None] - grid))
+        every = _by_all(costs, change, order, shifts)
+        whole = every[count : 2 * count] if len(every) > count else every
+        assert (_cheapest(costs, time, grid, cyclic, shifts) == whole).all()

@@ -6,7 +6,7 @@ import pytest
 
 from ik_triangulation.kinematics import Cone, EulerLimits, Free
 from ik_triangulation.kinematics.batch.limit_arrays import LimitArrays
-from ik_triangulation.solvers.natural.swivel import SwivelCost
+from ik_triangulation.solvers.natural.swivel import SwivelCost, best_swivels
 from ik_triangulation.solvers.natural.two_bones import TwoBones
 
 from ...trees import orient_task, place_task
@@ -39,7 +39,9 @@ def test_no_drift_leads_away_from_a_reference_that_meets_the_goals_on_every_fram
 def test_spans_are_inside_the_limits_and_what_is_just_beyond_is_not(seed):
     limb, tree, there = limb_of(seed, LIMITS)
     cost, count = SwivelCost(limb), len(there)
-    low, high, below, above = cost.spans(np.zeros(count))
+    spans = cost.spans(np.zeros(count))
+    cost.go_on(spans, np.zeros(count), np.arange(count))
+    low, high, below, above, _ = spans
     for good, bad in ((low, below), (high, above)):
         edge = np.flatnonzero(good != bad)
         good[edge] = cost.last_allowed(good[edge], bad[edge], edge)
@@ -68,3 +70,25 @@ def test_a_swivel_beyond_a_limit_costs_more_than_the_worst_posture_while_another
     assert both.any()
     for k in np.flatnonzero(both):
         assert inside[costs[:, k].argmin(), k]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_looking_at_few_limits_finds_the_swivels_that_looking_at_all_of_them_does(seed):
+    limb, _, there = limb_of(seed, LIMITS)
+    cost, count = SwivelCost(limb), len(there)
+    drift = 0.3 * np.cos(np.arange(count))
+
+    class Everywhere:
+        def spans(self, swivels):
+            spans = cost.spans(swivels)
+            cost.go_on(spans, swivels, np.arange(len(swivels)))
+            return spans
+
+        last_allowed = cost.last_allowed
+
+    few, every = (
+        best_swivels(cost, count, 1.0, cost.choices, limits, inside=cost.posture, drift=drift, searched=searched)
+        for limits, searched in ((cost, cost.searched), (Everywhere(), None))
+    )
+    assert (few == every).all()
+    assert np.abs(few).max() > 0.05
