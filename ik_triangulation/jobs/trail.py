@@ -87,12 +87,12 @@ def read_trail(
     reading = evaluator.evaluate(frames, look, seconds)
     # Between two parts the user would see the frames of a scene that is stepped.
     found = finished(reading) if evaluator.stepped else (yield from reading)
-    keys = np.isin(frames, [round(frame) for frame in _keyed_frames(bone, frames, scene)])
+    keys = np.isin(frames, [round(frame) for frame in keyed_frames(bone, frames, scene)])
     places = np.array([found[frame][0] for frame in frames], float).reshape(-1, 3)
     return Trail(frames, places, np.moveaxis(np.array([found[frame][1] for frame in frames], float), 0, -1), keys)
 
 
-def _keyed_frames(bone: PoseBone, frames: Sequence[int], scene: Scene) -> list[float]:
+def keyed_frames(bone: PoseBone, frames: Sequence[int], scene: Scene) -> list[float]:
     """Return the frames at which what drives a tip is keyed: its target, else its limb by hand."""
     armature, stored = bone.id_data, getattr(bone, "ik_triangulation", None)
     if stored is not None and stored.target is not None:

@@ -82,6 +82,7 @@ MAPPING = (
     (_TYPE + "ikt_pg_duel*", "compare.html#compare-solvers"),
     (_TYPE + "ikt_pg_overlay*", "pose.html#overlay"),
     (_TYPE + "ikt_pg_trail*", "edit.html#trail"),
+    (_TYPE + "ikt_pg_ghosts*", "edit.html#ghosts"),
     (_TYPE + "ikt_pg_*", "pose.html#add-a-limb"),
     (_OPERATOR + "stop*", "reach.html#stops"),
     (_OPERATOR + "solve*", "pose.html#solve-once"),

@@ -59,6 +59,7 @@ class VIEW3D_MT_ik_triangulation(Menu):
         layout.operator(POSE_OT_ik_triangulation_target_to_tip.bl_idname, icon="SNAP_ON")
         layout.operator(POSE_OT_ik_triangulation_pull.bl_idname, icon="PROP_ON")
         layout.prop(context.scene.ik_triangulation_trail, "show", text="Trail")
+        layout.prop(context.scene.ik_triangulation_ghosts, "show", text="Ghosts")
         layout.operator(POSE_OT_ik_triangulation_trail_drag.bl_idname, icon="RESTRICT_SELECT_OFF")
         layout.operator(POSE_OT_ik_triangulation_breakdown.bl_idname, icon="IPO_EASE_IN_OUT")
         layout.operator(POSE_OT_ik_triangulation_mirror.bl_idname, icon="MOD_MIRROR")

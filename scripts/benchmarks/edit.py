@@ -136,7 +136,52 @@ def run(arguments):
                 f"{max(steps):6.0f} {end:6.0f} {off:7.2f} {slip:8.1e} {turning / turned:5.2f}",
                 flush=True,
             )
+    ghosts()
     ik_triangulation.unregister()
+
+
+def ghosts():
+    """Ghosts of the baked metarig: what a redraw costs where nothing changed, at another frame, and a reading."""
+    import bpy
+    import gpu
+
+    from ik_triangulation.ui.overlay import onion
+
+    if not hasattr(gpu, "init"):
+        return
+    gpu.init()
+    baked(metarig, True)
+    settings, scene = bpy.context.scene.ik_triangulation_ghosts, bpy.context.scene
+    settings.show, screen = True, gpu.types.GPUOffScreen(1280, 720)
+    area = next(area for area in bpy.context.window_manager.windows[0].screen.areas if area.type == "VIEW_3D")
+    region = next(region for region in area.regions if region.type == "WINDOW")
+    with bpy.context.temp_override(area=area, region=region), screen.bind(), gpu.matrix.push_pop():
+        gpu.matrix.load_matrix(bpy.context.region_data.view_matrix)
+        gpu.matrix.load_projection_matrix(bpy.context.region_data.window_matrix)
+        onion.figures_of(bpy.context)
+        reading = taken(lambda: [None for _ in iter(onion._read_on, None)])
+        scene.frame_set(AT)
+        onion.draw_figures()  # makes the shaders
+        same = median(taken(onion.draw_figures) for _ in range(50))
+        planned = median(taken(lambda: onion.figures_of(bpy.context)) for _ in range(50))
+        other = []
+        for frame in range(10, 50):
+            scene.frame_set(frame)
+            other.append(taken(onion.draw_figures))
+    screen.free()
+    bones = len(next(iter(onion._state.figures.values()))[0])
+    print(
+        f"{2 * settings.count} ghosts of {bones} bones: a redraw {same:.2f} ms with the pixels of a processor, "
+        f"{planned:.2f} ms without, at another frame {median(other):.1f} ms; "
+        f"{FRAMES} frames read in {reading:.0f} ms"
+    )
+
+
+def taken(work):
+    """Return the time of the processor that a call takes [ms]."""
+    started = process_time()
+    work()
+    return 1e3 * (process_time() - started)
 
 
 def add_arguments(parser):

@@ -11,6 +11,7 @@ import numpy as np
 from bpy.types import AnimData, Depsgraph, FCurve, Object, PoseBone, Scene, ViewLayer
 from mathutils import Matrix, Vector
 
+from ...cooperative import Work
 from ...kinematics.arrays import Array
 from ..armature import Channels, base_of, locating
 from ..body import RigBody
@@ -258,6 +259,30 @@ def read_keyed(
         Vector(pole[0][:3, 3, 0]) if pole else None,
     )
     return keyed_samples(frames, first, SampledMotion(world, base, target, pole[0][:3, 3] if pole else None))
+
+
+def read_keyed_bones(
+    armature: Object, names: Sequence[str], scene: Scene, frames: Sequence[float]
+) -> Work[tuple[Array, Array] | None]:
+    """Return matrices (4, 4, bones, F) of bones at `frames`, and (4, 4, bones, 1) as they are now, world space.
+
+    None unless F-curves tell all of their motion. The latter are for a comparison with what is shown. It gives way
+    after each bone.
+    """
+    motion = KeyedMotion(_times(scene, frames))
+    now = motion.at_present()
+    found = []
+    for each, count in ((motion, len(frames)), (now, 1)):
+        rows = []
+        for name in names:
+            try:
+                placed = each.place(armature, name)
+            except NotKeyedError:
+                return None
+            rows.append(np.broadcast_to(placed, (4, 4, count)))
+            yield
+        found.append(np.stack(rows, axis=2))
+    return found[0], found[1]
 
 
 class KeyedBody(NamedTuple):

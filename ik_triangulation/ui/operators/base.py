@@ -30,6 +30,7 @@ from ...jobs import report as reporting
 from ..context import active_armature, active_bone, cannot_edit
 from ..last_result import remember_result
 from ..modal_job import ModalJob
+from ..overlay.updates import announce_change
 from ..translation import translated
 from .adjust import different
 
@@ -106,6 +107,7 @@ def report_outcome(operator: Operator, context: Context, reports: Sequence[repor
     The outcome is kept for the panel.
     """
     armature, scene = active_armature(context), context.scene
+    announce_change(armature)
     limbs = [report for report in reports if not report.hips]
     for report in reports:
         remember_result(report, armature, scene)

@@ -2,7 +2,7 @@
 """Settings of the overlay. They are saved with the scene, not with the rig, as they are the user's preference."""
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, PointerProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty
 from bpy.types import Context, Object, PropertyGroup, Scene
 
 from .updates import redraw
@@ -54,7 +54,7 @@ class IKT_PG_overlay(PropertyGroup):
         update=_switched,
     )
     show_ghosts: BoolProperty(
-        name="Ghosts", description="Poses shown before they are applied", default=True, update=_switched
+        name="Previews", description="Poses shown before they are applied", default=True, update=_switched
     )
 
 
@@ -83,16 +83,52 @@ class IKT_PG_trail(PropertyGroup):
     )
 
 
-_register_classes, _unregister_classes = bpy.utils.register_classes_factory((IKT_PG_overlay, IKT_PG_trail))
+class IKT_PG_ghosts(PropertyGroup):
+    """Settings of the ghosts: the character at other frames of the shot."""
+
+    show: BoolProperty(
+        name="Ghosts",
+        description="Show the character at other frames as translucent bones, in the colors of Blender's motion paths",
+        update=_switched,
+    )
+    kind: EnumProperty(
+        name="Ghosts At",
+        description="Frames at which the character is shown",
+        items=[
+            ("FRAMES", "Frames", "Frames before and after the current one", 0),
+            ("KEYS", "Keys", "Poses keyed before and after the current frame", 1),
+            ("BEFORE", "Before Change", "The current frame as it was before the last bake, pull or drag", 2),
+        ],
+        default="FRAMES",
+        update=_switched,
+    )
+    count: IntProperty(
+        name="Count",
+        description="Ghosts before and after the current frame",
+        default=3,
+        min=1,
+        max=20,
+        update=_switched,
+    )
+    step: IntProperty(
+        name="Step", description="Frames from one ghost to the next", default=4, min=1, soft_max=25, update=_switched
+    )
+
+
+_register_classes, _unregister_classes = bpy.utils.register_classes_factory(
+    (IKT_PG_overlay, IKT_PG_trail, IKT_PG_ghosts)
+)
 
 
 def register() -> None:
     _register_classes()
     Scene.ik_triangulation_overlay = PointerProperty(name="IK Triangulation Overlay", type=IKT_PG_overlay)
     Scene.ik_triangulation_trail = PointerProperty(name="IK Triangulation Trail", type=IKT_PG_trail)
+    Scene.ik_triangulation_ghosts = PointerProperty(name="IK Triangulation Ghosts", type=IKT_PG_ghosts)
 
 
 def unregister() -> None:
+    del Scene.ik_triangulation_ghosts
     del Scene.ik_triangulation_trail
     del Scene.ik_triangulation_overlay
     _unregister_classes()

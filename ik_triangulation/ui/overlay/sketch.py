@@ -187,9 +187,18 @@ def octahedra(points: Sequence[Sequence[float]]) -> tuple[Array, Array]:
     Coincident points have no bone between them.
     """
     joints = np.array([tuple(point) for point in points], dtype=float).reshape(-1, 3)
-    starts, along = joints[:-1], np.diff(joints, axis=0)
+    return octahedra_between(joints[:-1], joints[1:])[:2]
+
+
+def octahedra_between(heads: Array, tails: Array) -> tuple[Array, Array, Array]:
+    """Return octahedral bones from heads to tails (b, 3 each): edges (n, 3), triangles (m, 3), and which bones (b).
+
+    Bones without length are left out: the mask tells which have one.
+    """
+    starts, along = heads, tails - heads
     lengths = np.linalg.norm(along, axis=1)
-    starts, along, lengths = starts[lengths > 0.0], along[lengths > 0.0], lengths[lengths > 0.0, None]
+    drawn = lengths > 0.0
+    starts, along, lengths = starts[drawn], along[drawn], lengths[drawn, None]
     # The coordinate axis least parallel to a bone gives a well-conditioned cross product.
     least = np.eye(3)[np.abs(along).argmin(axis=1)]
     across = np.cross(along, least)
@@ -199,7 +208,7 @@ def octahedra(points: Sequence[Sequence[float]]) -> tuple[Array, Array]:
     corners = [waist + side * lengths * _WAIST for side in (across, over, -across, -over)]
     places = np.stack((starts, *corners, starts + along), axis=1)
     places = places.astype(np.float32)
-    return places[:, _EDGES].reshape(-1, 3), places[:, _FACES].reshape(-1, 3)
+    return places[:, _EDGES].reshape(-1, 3), places[:, _FACES].reshape(-1, 3), drawn
 
 
 def _curves(arcs: Sequence[ArcStroke], steps: int) -> Array:

@@ -15,9 +15,9 @@ from gpu_extras.batch import batch_for_shader
 from ...cooperative import Work
 from ...errors import IKError
 from ...jobs import trail as trails
-from ...rig import keyframes
 from ..context import active_bone
 from . import sketch
+from .content import content_of, frames_in_view, is_playing
 from .updates import edits, redraw, setup_edits
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def trail_of(context: Context) -> trails.Trail | None:
     if _state.asked != asked:
         _state.__init__()
         _state.asked = asked
-    is_stale = _state.edits != edits() and _state.drag is None and not _is_playing()
+    is_stale = _state.edits != edits() and _state.drag is None and not is_playing(context)
     if is_stale and not bpy.app.timers.is_registered(_read_on):
         bpy.app.timers.register(_read_on, first_interval=_REST if _state.trail else 0.0)
     trail, drag = _state.trail, _state.drag
@@ -96,16 +96,10 @@ def forget_trail() -> None:
 
 
 def _asked(context: Context, bone: PoseBone) -> _Asked:
-    scene = context.scene
-    first, last = scene.frame_start, scene.frame_end
-    if scene.use_preview_range:
-        first, last = scene.frame_preview_start, scene.frame_preview_end
-    if last - first >= _MOST:
-        first = min(max(first, scene.frame_current - _MOST // 2), last - _MOST + 1)
-        last = first + _MOST - 1
+    frames = frames_in_view(context, _MOST)
     space = _space(context, bone)
     of = (space[0].session_uid, space[1]) if space else (0, "")
-    return _Asked(bone.id_data.session_uid, bone.name, scene.session_uid, first, max(first, last), of)
+    return _Asked(bone.id_data.session_uid, bone.name, context.scene.session_uid, frames[0], frames[-1], of)
 
 
 def _space(context: Context, bone: PoseBone) -> tuple[Object, str] | None:
@@ -157,24 +151,8 @@ def _read_on() -> float | None:
 def _content(bone: PoseBone, context: Context) -> bytes:
     """Return what moves a tip by keyframes and poses, in a form that can be compared."""
     armature, stored = bone.id_data, bone.ik_triangulation
-    objects = {armature, armature.parent, stored.target, context.scene.ik_triangulation_trail.object} - {None}
-    parts = list[bytes]()
-    for ob in sorted(objects, key=lambda each: each.session_uid):
-        curves = list(keyframes.curves_of(ob))
-        for curve in curves:
-            keys = keyframes.get_keys(curve, ["co", "handle_left", "handle_right"])
-            parts += [curve.data_path.encode(), *(column.tobytes() for column in keys.values())]
-        if not curves:
-            parts.append(np.array(ob.matrix_world).tobytes())
-    keyed = {curve.data_path for curve in keyframes.curves_of(armature)}
-    for each in (bone, *bone.parent_recursive):
-        if not any(path.startswith(each.path_from_id()) for path in keyed):
-            parts.append(np.array(each.matrix_basis).tobytes())
-    return b"".join(parts)
-
-
-def _is_playing() -> bool:
-    return any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows)
+    objects = {armature, armature.parent, stored.target, context.scene.ik_triangulation_trail.object}
+    return content_of(objects, armature, (bone, *bone.parent_recursive))
 
 
 def draw_trail() -> None:

@@ -6,13 +6,28 @@ Whatever changes a rig, its settings or its target is evaluated before a viewpor
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Armature, Depsgraph, Object
 
 _count = _edits = _setups = _frames = 0
 
+_listeners: list[Callable[[Object], None]] = []
+
 _MOST = 64  # updates of an evaluation that are looked through; more of them count as a change of the setup
+
+
+def announce_change(armature: Object) -> None:
+    """Call those who want to know that an operator has just changed the animation of an armature."""
+    for call in _listeners:
+        call(armature)
+
+
+def change_listeners() -> list[Callable[[Object], None]]:
+    """Return the functions that announce_change() calls, to add and to remove one."""
+    return _listeners
 
 
 def redraw() -> None:

@@ -90,6 +90,19 @@ class VIEW3D_PT_ik_triangulation_overlay(Panel):
             parts.prop(settings, f"show_{name}")
         # Ghosts are independent of the rest of the overlay.
         column.prop(settings, "show_ghosts")
+        draw_ghosts(column, context)
+
+
+def draw_ghosts(column: UILayout, context: Context) -> None:
+    """Draw the switch of the ghosts of the shot, and their settings while they are shown."""
+    ghosts = context.scene.ik_triangulation_ghosts
+    column.prop(ghosts, "show")
+    if ghosts.show:
+        column.prop(ghosts, "kind")
+        if ghosts.kind != "BEFORE":
+            column.prop(ghosts, "count")
+        if ghosts.kind == "FRAMES":
+            column.prop(ghosts, "step")
 
 
 class VIEW3D_UL_ik_triangulation_duel(UIList):

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ghosts are read again only after an edit, and keep what was there before one."""
+
+import bpy
+import numpy as np
+import pytest
+
+from ik_triangulation.ui.overlay import handlers, onion
+from ik_triangulation.ui.overlay.updates import announce_change
+
+from ...rigs import chain_rig, configure, empty
+from .viewport import pixels, viewport
+
+pytestmark = pytest.mark.usefixtures("addon", "empty_scene")
+
+LAST = 12
+
+
+@pytest.fixture
+def rig():
+    made = chain_rig(4)
+    configure(made, "Bone 3", target=empty(), chain_count=3)
+    made.location.x = 0.3
+    bpy.context.scene.frame_end = LAST
+    _key(made, {1: 0.0, 6: 0.4, LAST: 1.0})
+    yield made
+    onion.forget_figures()
+
+
+def _key(rig, turns):
+    bone = rig.pose.bones["Bone 2"]
+    for frame, turn in turns.items():
+        bone.rotation_quaternion = (1.0, turn, 0.0, 0.0)
+        bone.keyframe_insert("rotation_quaternion", frame=frame)
+    bpy.context.view_layer.update()
+
+
+def shown(rig, frame):
+    """Heads and tails of the bones as Blender shows them at a frame."""
+    bpy.context.scene.frame_set(frame)
+    ends = [[rig.matrix_world @ getattr(bone, end) for bone in rig.pose.bones] for end in ("head", "tail")]
+    bpy.context.scene.frame_set(1)
+    return np.array(ends)
+
+
+def read(frame=1):
+    """Ask for the ghosts, let the timer run to its end, and return them by their frames."""
+    bpy.context.scene.frame_set(frame)
+    with viewport() as context:
+        onion.figures_of(context)
+        while onion._read_on() is not None:
+            pass
+        return onion.figures_of(context)
+
+
+def test_frames_and_keys_around_the_present_one(rig):
+    settings = bpy.context.scene.ik_triangulation_ghosts
+    assert read() == {}
+    settings.show, settings.count, settings.step = True, 2, 2
+    assert sorted(read(6)) == [2, 4, 8, 10]
+    settings.kind = "KEYS"
+    assert sorted(read(5)) == [1, 6, LAST]
+
+
+def test_they_are_read_again_after_an_edit_alone_and_keep_what_was_before(rig):
+    settings = bpy.context.scene.ik_triangulation_ghosts
+    settings.show = True
+    first, before = read(5)[9], onion._state.figures
+    rig.pose.bones["Bone 0"].bone.hide = True  # an edit that moves nothing
+    bpy.context.view_layer.update()
+    read(5)
+    assert onion._state.figures is before
+    _key(rig, {9: -1.0})
+    handlers._figures_loaded = True
+    announce_change(rig)
+    assert np.abs(read(5)[9] - first).max() > 0.1
+    settings.kind = "BEFORE"
+    assert np.abs(read(9)[9] - first).max() == 0.0
+    handlers._undone()
+    assert read(9) == {}
+    assert np.abs(onion._state.figures[9] - shown(rig, 9)).max() < 1e-5
+
+
+@pytest.mark.skipif(bpy.app.version < (5, 2), reason="without gpu.init()")
+def test_past_and_future_have_the_colours_of_motion_paths_and_batches_are_kept(rig):
+    settings = bpy.context.scene.ik_triangulation_ghosts
+    settings.show, settings.kind = True, "KEYS"
+    read(6)
+    theme = bpy.context.preferences.themes[0].view_3d
+    tints = tuple(theme.before_current_frame), tuple(theme.after_current_frame)
+    _, edges = onion.coloured_figures(read(6), 6, *tints)
+    assert {tuple(colour[:3]) for colour in edges[1]} == {tuple(np.float32(tint[:3])) for tint in tints}
+    assert (pixels(onion.draw_figures)[:, 3] > 0.0).sum() > 50
+    batches = onion._state.batches
+    pixels(onion.draw_figures)
+    assert onion._state.batches is batches
