@@ -39,7 +39,7 @@ DONE, FAILED, USAGE, MISSED = 0, 1, 2, 3
 PROGRAM = "ik_triangulation"  # name of the command line
 
 _SAVED = "Defaults are the settings saved on the tip bone."
-_OF_BAKE = ("smoothing", "start_from", "smooth")
+_OF_BAKE = ("smoothing", "soft_edge", "start_from", "smooth")
 
 
 def number(text: str) -> float:

@@ -173,6 +173,7 @@ class LimbProblem:
             form=solver_settings(self.limb).form,
             fps=fps_of(scene, self.samples.frames),
             smoothing=self.limb.smoothing,
+            soft_edge=self.limb.soft_edge,
             seed=self.limb.seed,
             part_from=part_from,
         )

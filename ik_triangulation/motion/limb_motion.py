@@ -20,6 +20,7 @@ from ..kinematics.batch.tree import joined
 from ..solvers.batch.settle import settle_preferences
 from ..solvers.body.swivelling import LimbOfBody
 from ..solvers.natural import PLAIN_LIMB, natural_path
+from ..solvers.natural.soft_edge import Pace
 from .jumps import leaps_of, ways_of
 from .knots import TaskKnots
 from .repair import Calming, avoidable_jumps, calmer, ease, fast_in, hasty_in, mend, pays, track_without_jumps
@@ -40,7 +41,8 @@ def limb_motion(shot: Shot) -> Work[Tracked]:
     """
     tree, frames, tasks, form, seed = shot.tree, shot.reference, shot.tasks, shot.form or PLAIN_LIMB, shot.seed
     count, cyclic = len(frames), shot.closes
-    own = np.arange(count - cyclic)
+    own, ways = np.arange(count - cyclic), ways_of(tree, frames, tasks)
+    leaps = leaps_of(ways)
     is_limb = form.has_end or len(tree.joints) == _BONES
     states, _, possible, held = yield from natural_path(
         tree,
@@ -51,6 +53,7 @@ def limb_motion(shot: Shot) -> Work[Tracked]:
         smoothing=shot.smoothing,
         cyclic=cyclic,
         first=shot.part_from or 0,
+        edge=Pace(shot.fps, leaps, cyclic) if shot.soft_edge else None,
     )
     if shot.preferences:
         goals, wishes = ([task.take(own) for task in each] for each in (tasks, shot.preferences))
@@ -60,10 +63,9 @@ def limb_motion(shot: Shot) -> Work[Tracked]:
         possible = np.append(possible, possible[0])
         states = joined([states, states.take([0]).like(frames.take([count - 1]))])
     yield
-    ways = ways_of(tree, frames, tasks)
     last = states.take([count - 1]) if count - 1 in held else None
     every = [*tasks, *(task for task in shot.preferences if isinstance(task, AvoidTask))]
-    tracking = Tracking(tree, frames, every, states.take([0]), last, ways, leaps_of(ways))
+    tracking = Tracking(tree, frames, every, states.take([0]), last, ways, leaps)
     path = Tracked(tracking, States(states.angles, states.balls, frames.held, frames.root, frames.place))
     missed = np.flatnonzero(~path.met & possible)
     if len(missed) or len(avoidable_jumps(tracking, path)):

@@ -30,7 +30,8 @@ class Shot:
     `tasks`, each with its tolerance, over all frames, `preferences` to settle in what they leave free, and the
     `influence` (F) of tips, 0 to 1, by their numbers (1 by default). Of the whole: the balance `steady`, the `floor`
     below, and the `compliance` (k, 1) of the columns. `form` is that of a single limb; a body has none. Of time: `fps`
-    is the number of these frames in a second, `smoothing` (0 to 1) calms the motion, `seed` draws restarts, and
+    is the number of these frames in a second, `smoothing` (0 to 1) calms the motion, with a `soft_edge` limbs
+    straighten over some frames where goals are out of reach, `seed` draws restarts, and
     `part_from` is the number of the first frame in a longer path of which these are a part, which is no cycle.
     """
 
@@ -45,6 +46,7 @@ class Shot:
     form: LimbForm | None = None
     fps: float = USUAL_FPS
     smoothing: float = 0.0
+    soft_edge: bool = False
     seed: int = 0
     part_from: int | None = None
 

@@ -23,7 +23,7 @@ from bpy.types import Object, PoseBone, PropertyGroup
 
 from .reach import OVERRIDABLE
 
-EDITION = 2
+EDITION = 3
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,7 @@ PREVIOUS = PreviousDefaults(
         PreviousDefault(1, "shape", "POINT", _has_mesh, meant="AUTO"),
         PreviousDefault(1, "hold_where", "ANIMATION", _is_held),
         PreviousDefault(2, "match", "TIP", _follows_bone),
+        PreviousDefault(3, "soft_edge", False),
     ),
     joint=(PreviousDefault(1, "source", "BLENDER", _has_limit_rotation),),
 )

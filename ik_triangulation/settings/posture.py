@@ -28,6 +28,16 @@ class PostureSettings:
         flag="--smoothing",
         preset=True,
     )
+    soft_edge: bool = setting(
+        BoolProperty,
+        "Soft Edge",
+        "Straighten and bend over some frames where the target is out of reach, which then is missed by a little more; "
+        "frames within reach are met all the same",
+        default=True,
+        page="posture.html#soft-edge",
+        flag=Flag("--no-soft-edge", "straighten a limb at once where its target is out of reach"),
+        preset=True,
+    )
     effort_weight: float = setting(
         FloatProperty,
         "Gravity",

@@ -114,3 +114,12 @@ def test_joints_with_a_limit_rotation_constraint_keep_to_the_ik_panel_in_earlier
     keep_previous_defaults([rig])
     assert (arm.ik_triangulation_joint.source, other.ik_triangulation_joint.source) == ("BLENDER", "AUTO")
     assert not other.ik_triangulation_joint.is_property_set("source")
+
+
+def test_limbs_of_an_old_file_keep_the_hard_edge_of_their_reach():
+    bpy.ops.wm.open_mainfile(filepath=str(FILE))
+    tips = bpy.data.objects["Arm"].pose.bones
+    assert not tips["hand.L"].ik_triangulation.soft_edge
+    rig = human_rig("New")
+    add_limbs(rig, ["hand.L"])
+    assert rig.pose.bones["hand.L"].ik_triangulation.soft_edge

@@ -105,7 +105,7 @@ def drawn(addon):
     joint.source = "OWN"
     for joint.kind in settings.TABLE[settings.IKT_PG_joint]["kind"].choices:
         found |= drawn_now()
-    limb.orientation = "LOOK"  # it has an axis
+    limb.orientation, limb.use_offset = "LOOK", True  # it has an axis
     limb.shape = "SURFACE"
     limb.keys_on = "IK"  # which this rig has no controls for
     limb.solver = "TRIANGULATION"  # a published method has settings that Natural has no use for

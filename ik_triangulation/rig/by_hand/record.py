@@ -21,6 +21,8 @@ _last: dict[str, Any] = {}  # the text that was stored last, and the records it 
 _NAMED = {"pole_target": "objects", "obstacles": "collections"}  # settings that are data-blocks, and where those are
 _OF_BODY = "hips", "hips_motion", "balance", "contact_fade", "floor", "heels"
 _BEFORE: dict[str, Any] = {"floor": False, "heels": False}  # of records from before there were these settings
+# Of bakes before a bone could be matched, and before the edge of reach could be soft.
+_BEFORE_LIMBS: dict[str, Any] = {"match": "TIP", "soft_edge": False}
 _OF_KEYS = *settings_of(KeySettings), "smoothing", "within"
 _DAMAGED = AttributeError, KeyError, TypeError, ValueError  # from reading a record that is not whole
 
@@ -99,7 +101,7 @@ def recorded_bake(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple
         settings = {name: value for name, value in record["settings"].items() if name in LIMB_SETTINGS}
     except _DAMAGED as error:
         raise _is_damaged(armature) from error
-    settings.setdefault("match", "TIP")  # of bakes before a bone could be matched
+    settings = _BEFORE_LIMBS | settings
     notes: list[str] = []
     stored = getattr(armature.pose.bones.get(tip), "ik_triangulation", None)
     for setting, where in _NAMED.items():

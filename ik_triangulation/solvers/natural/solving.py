@@ -26,6 +26,7 @@ from .giving_way import in_reach, limbs_giving_way
 from .one_chain import pose_chain, suits_chain
 from .one_limb import give_way_one, pose_one, suits_one
 from .posture import USUAL_FPS, time_weight
+from .soft_edge import Pace, nearer_edge, soft_edge
 from .swivel import ALONG, SwivelCost, best_swivels
 from .trading import Tempo, traded
 from .two_bones import MISS, TwoBones, suits
@@ -55,11 +56,13 @@ def natural_path(
     smoothing: float = 0.0,
     cyclic: bool = False,
     first: int = 0,
+    edge: Pace | None = None,
 ) -> Work[NaturalPath]:
     """Return states that meet the tasks and keep to `frames`, the reference at each of F frames, inside the limits.
 
     These follow one another at `fps` frames a second; with `cyclic` the first follows the last. `first` is the number
-    of the first one if they are part of a longer path. `smoothing` from 0 to 1 calms the motion. A first or last frame
+    of the first one if they are part of a longer path. `smoothing` from 0 to 1 calms the motion. With the pace of an
+    `edge` that of the reach is soft: a limb straightens over some frames beyond it. A first or last frame
     whose reference meets its tasks stays as that is, and so does a path that meets them all. A frame that cannot be met
     comes as near as it can from where it is; if the limb is too short for it, the end's rotation is relaxed. Yields
     between parts of a long path.
@@ -72,12 +75,12 @@ def natural_path(
         return NaturalPath(given, everywhere, everywhere, held)
     reference = tree.rotations(given)
     given_way: Callable[[Indices], tuple[States, Mask]] | None = None
-    where = np.zeros(len(frames), bool)
+    where, soft = np.zeros((2, len(frames)), bool)
     if suits(tree, tasks, form.has_end):
         time = time_weight(fps, smoothing)
         along = ALONG * time_weight(fps) / time  # what smoothing calms is the elbow, so it goes less with the hand
-        states, possible, given_way, where = _two_bones(
-            tree, frames, tasks, reference, form, time, cyclic, held, along, fps
+        states, possible, given_way, where, soft = _two_bones(
+            tree, frames, tasks, reference, form, time, cyclic, held, along, fps, edge
         )
     else:
         states = yield from spread(
@@ -90,6 +93,7 @@ def natural_path(
     met[held] = True
     # Of a frame whose end is traded the place is met, and nothing else is looked for.
     where &= ~met & System(tree, states, [each for each in tasks if isinstance(each, PlaceTask)]).met
+    where |= soft & ~met
     possible = possible & ~where
     missed = np.flatnonzero(~met & ~where)
     if len(missed):
@@ -107,12 +111,13 @@ def natural_path(
 
 class _TwoBones(NamedTuple):
     """States of limbs of two bones; where lengths allow the goal (F), what gives way in some of the frames (None if
-    nothing can), and where the turn of the end is traded (F)."""
+    nothing can), where the turn of the end is traded (F), and where the edge of reach is soft (F)."""
 
     states: States
     possible: Mask
     given_way: Callable[[Indices], tuple[States, Mask]] | None
     traded: Mask
+    soft: Mask
 
 
 def _two_bones(
@@ -126,6 +131,7 @@ def _two_bones(
     held: Indices,
     along: float,
     fps: float,
+    edge: Pace | None,
 ) -> _TwoBones:
     """The states of a limb of two bones, with the swivel of the reference in frames that are `held`.
 
@@ -133,9 +139,9 @@ def _two_bones(
     """
     flexion = None if form.flexion is None else np.array(form.flexion, float)[:, None]
     limb = TwoBones(tree, frames, tasks, reference, flexion)
-    possible, told = limb.possible, limb.end
-    if told is not None and not possible.all():
-        tasks = in_reach(tree, frames, tasks)
+    possible, told, soft = limb.possible, limb.end, np.zeros(len(frames), bool)
+    if not possible.all():
+        tasks, soft = _within_limits_of_length(tree, frames, tasks, limb, edge)
         limb = TwoBones(tree, frames, tasks, reference, flexion)
     cost = SwivelCost(limb)
 
@@ -161,9 +167,24 @@ def _two_bones(
     if told is not None:
         found = traded(tasks, told, limb, cost, flexion, swivels, rotations, held, tempo)
         if found is not None:
-            return _TwoBones(found[0], possible, given_way, found[1])
+            return _TwoBones(found[0], possible, given_way, found[1], soft)
     states = tree.posed(rotations, frames)
-    return _TwoBones(states, possible, None if told is None else given_way, np.zeros(len(frames), bool))
+    return _TwoBones(states, possible, None if told is None else given_way, np.zeros(len(frames), bool), soft)
+
+
+def _within_limits_of_length(
+    tree: Tree, frames: States, tasks: list[Task], limb: TwoBones, edge: Pace | None
+) -> tuple[list[Task], Mask]:
+    """Return the tasks of a limb that is too short for some of them, within reach, and where that has a soft edge."""
+    hard = np.zeros(len(frames), bool)
+    if limb.end is not None:
+        found = soft_edge(tree, frames, tasks, edge) if edge else None
+        return (found.tasks, found.soft) if found else (in_reach(tree, frames, tasks), hard)
+    if edge is None:
+        return tasks, hard
+    place = next(each for each in tasks if isinstance(each, PlaceTask))
+    nearer, soft = nearer_edge(tree, frames, place, limb.longest, edge)
+    return [nearer if each is place else each for each in tasks], soft
 
 
 def swivelled(

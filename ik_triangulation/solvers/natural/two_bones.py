@@ -19,7 +19,7 @@ import numpy as np
 from ...goals.orientation import OrientTask
 from ...goals.pole import PoleTask
 from ...goals.task import PlaceTask, Task
-from ...kinematics import Freedom
+from ...kinematics import Freedom, Hinge
 from ...kinematics.arrays import Columns, Indices, Numbers
 from ...kinematics.batch import States, Tree
 from ...kinematics.batch.algebra import (
@@ -50,7 +50,7 @@ class TwoBones:
 
     `axis` (3, F) is the unit way from root to wrist; `upper` and `lower` (3, 3, F) are the orientations of both bones
     at swivel 0, `end` (3, 3, F) that of the end, or None if it does not turn by itself. `possible` (F) tells where the
-    lengths of the bones allow the goal.
+    lengths of the bones allow the goal, `longest` (F) is the largest distance from the root.
     """
 
     def __init__(
@@ -92,6 +92,7 @@ class TwoBones:
         longest = size
         if elbow.bone is not None:  # with its end turned out the limb is longer
             longest = first + lengths(elbow.bone) + lengths(elbow.low - elbow.bone)
+        self.longest = size if isinstance(elbow.freedom, Hinge) else longest
         distance = np.clip(away, least + _ROUNDING * size, (1.0 - _ROUNDING) * longest)
         elbow_before = rotate(reference, up)
         wrist_before = elbow_before + rotate(before, elbow.low)

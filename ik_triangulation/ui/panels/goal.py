@@ -31,7 +31,8 @@ class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
         if rig_limb.means_surface(limb.shape, limb.target, limb.subtarget):
             column.prop(limb, "surface_offset")
         offset = column.row(align=True, heading="Offset")
-        offset.prop(limb, "use_offset", text="")
+        if limb.use_offset or limb.is_property_set("offset_location"):  # without one there is nothing to keep
+            offset.prop(limb, "use_offset", text="")
         offset.operator(POSE_OT_ik_triangulation_offset_set.bl_idname)
         column.operator(POSE_OT_ik_triangulation_target_from_animation.bl_idname, icon="ANIM")
         column.separator()
@@ -93,7 +94,9 @@ def _draw_motion(column: UILayout, limb: PropertyGroup, context: Context) -> Non
     smooth = column.column()
     smooth.active = natural or limb.finish
     smooth.prop(limb, "smoothing", slider=True)
-    if not natural:
+    if natural:
+        smooth.prop(limb, "soft_edge")
+    else:
         smooth.prop(limb, "smooth")
         choice(column, limb, "start_from", context)
 

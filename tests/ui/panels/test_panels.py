@@ -153,10 +153,10 @@ def test_what_does_not_count_is_greyed_out_or_not_there():
     assert drawn(joints)[0] == "chain_count"
     assert "use_selected" not in drawn(joints)
     assert drawn(goal) == [
-        "influence", "shape", "use_offset", "offset_set", "target_from_animation", "orientation",
+        "influence", "shape", "offset_set", "target_from_animation", "orientation",
         "orient_weight", "pole_target",
     ]  # fmt: skip
-    assert drawn(posture) == ["smoothing", "obstacles"]
+    assert drawn(posture) == ["smoothing", "soft_edge", "obstacles"]
     assert drawn(advanced)[-1] == "show_reach"
     assert drawn(keys)[:2] == ["use_scene_range", "Frames 1 to 250"]
     limb.use_selected, limb.orientation, limb.rest_weight = True, "NONE", 0.5

@@ -16,7 +16,7 @@ COMFORT = ["effort_weight", "rest_weight", "(rest_pose)", "obstacles"]
 @pytest.mark.parametrize("finish", [True, False])
 def test_natural_is_smoothed_with_or_without_finish_and_has_no_frame_to_start_from(finish):
     standard(solver="NATURAL", finish=finish)
-    assert drawn(POSTURE) == ["smoothing", "obstacles"]
+    assert drawn(POSTURE) == ["smoothing", "soft_edge", "obstacles"]
 
 
 @pytest.mark.parametrize("solver", sorted(set(SOLVERS) - {"NATURAL"}))
