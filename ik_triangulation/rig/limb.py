@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 from bpy.types import Bone, Object, PoseBone, PropertyGroup, Scene
 from mathutils import Quaternion, Vector
@@ -22,6 +22,7 @@ from ..settings import (
     check_registered,
     settings_of,
 )
+from ..settings.typed import LimbOptions
 from .animated import PER_FRAME, MovingPaths, animated_settings, moving_limits
 from .armature import bones_from_tip, bones_in_line
 from .matching import Offset, matched_offset, matches
@@ -143,7 +144,9 @@ class Limb(GoalSettings, BendSettings, PostureSettings, MethodSettings, KeySetti
         return [ob for ob in self.obstacles.all_objects if ob not in others and _has_volume(ob)]
 
     @staticmethod
-    def from_tip(armature: Object, tip: str, target: Object | None, chain_count: int = 0, **settings: Any) -> Limb:
+    def from_tip(
+        armature: Object, tip: str, target: Object | None, chain_count: int = 0, **settings: Unpack[LimbOptions]
+    ) -> Limb:
         """Return the limb of the `chain_count` bones that end in `tip`; 0 for all up to the root.
 
         Raises ChainError for a bone that does not exist or a chain that is too long, TargetError without a target.
@@ -152,7 +155,9 @@ class Limb(GoalSettings, BendSettings, PostureSettings, MethodSettings, KeySetti
         return Limb(armature, bones, frozenset(bones), _there(target), **_with_open(settings))
 
     @staticmethod
-    def from_bones(armature: Object, bones: Sequence[str], target: Object | None, **settings: Any) -> Limb:
+    def from_bones(
+        armature: Object, bones: Sequence[str], target: Object | None, **settings: Unpack[LimbOptions]
+    ) -> Limb:
         """Return the limb of the given bones, in any order; the bones between them keep their pose.
 
         Raises ChainError unless they are one line of descent, TargetError without a target.
@@ -235,7 +240,7 @@ def _plain_settings(stored: PropertyGroup, names: Iterable[str]) -> dict[str, An
     return {name: tuple(value) if name.startswith("offset") else value for name, value in values.items()}
 
 
-def _with_open(settings: dict[str, Any]) -> dict[str, Any]:
+def _with_open(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings for a Limb, with those left open that are not given."""
     defaults = {each.name: each.default for each in fields(Limb)}
     return {"left_open": {name: defaults[name] for name in PER_FRAME if name not in settings}, **settings}
