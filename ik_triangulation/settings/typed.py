@@ -36,6 +36,7 @@ class LimbOptions(TypedDict, total=False):
     obstacle_weight: float
     start_from: str
     smooth: bool
+    soft_edge: bool
     orientation: str
     look_axis: str
     orient_weight: float

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What type checkers read of a limb's settings is what the table declares."""
 
-from dataclasses import fields
 from inspect import signature
+from typing import get_type_hints
 
 import pytest
 
@@ -12,13 +12,8 @@ from ik_triangulation.settings.typed import LimbOptions
 
 
 def test_the_typed_settings_are_those_of_a_limb():
-    declared = {each.name: each.type for each in fields(Limb) if each.name in settings_of(Limb)}
-    assert {name: kind.__forward_arg__ for name, kind in typed().items()} == declared
-
-
-def typed():
-    """Names with their types as they are written, in each group in the order of its declarations."""
-    return LimbOptions.__annotations__
+    declared = get_type_hints(Limb)
+    assert get_type_hints(LimbOptions) == {name: declared[name] for name in settings_of(Limb)}
 
 
 @pytest.mark.parametrize("made_by", [Limb.from_tip, Limb.from_bones])
