@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from .jobs.bake import bake_limbs as bake_limbs
     from .jobs.bake import delete_generated as delete_generated
     from .jobs.bake import rebake as rebake
+    from .jobs.calls import call as call
     from .jobs.compare import compare as compare
     from .jobs.contacts import find_contacts as find_contacts
     from .jobs.controls import let_follow
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
     from .jobs.targets import target_to_tip as target_to_tip
     from .jobs.tips import let_body_follow as let_body_follow
     from .jobs.transfer import transfer as transfer
+    from .jobs.verify import verify as verify
     from .kinematics import Body as Body
     from .kinematics import BodyPose as BodyPose
     from .kinematics import BodySegment as BodySegment

@@ -334,10 +334,10 @@ def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
         apply_preset(armature, trunk, presets[SPINE.preset], keep_limits=True)
     armature.ik_triangulation.balance = True
     armature.update_tag()
-    return NewBody(tuple(reach), tuple(held), hips, tuple(looking), () if bones else _doubts(anatomy, limbs))
+    return NewBody(tuple(reach), tuple(held), hips, tuple(looking), () if bones else doubts_about(anatomy, limbs))
 
 
-def _doubts(anatomy: Anatomy, limbs: Sequence[BodyLimb]) -> tuple[str, ...]:
+def doubts_about(anatomy: Anatomy, limbs: Sequence[BodyLimb]) -> tuple[str, ...]:
     """Return what the user may have to look at: limbs by shape alone, sides that differ, a head that is missing.
 
     Only a pair of legs, without arms or wings, may be that of an animal whose front legs were not found.

@@ -17,11 +17,11 @@ from bpy.types import Depsgraph, Object, Scene, ViewLayer
 from mathutils import Matrix, Quaternion, Vector
 
 from ..cooperative import Job, Work, cooperative, finished, relay
-from ..errors import AnimationError, IKError, SettingError, TargetError
+from ..errors import AnimationError, IKError, RigError, SettingError, TargetError
 from ..kinematics.rotation import orientation
 from ..rig.by_hand.shown_limb import key_bones
 from ..rig.checks import check_limb, check_range, check_readable
-from ..rig.frames.reader import FrameReader
+from ..rig.frames.reader import FrameReader, stepping
 from ..rig.frames.samples import frame_of
 from ..rig.keyframes import check_action, check_curves, curves_of, ensure_channelbag, key_frames
 from ..rig.keyframes.unkeyed import AnimatedValues, values_shown
@@ -337,3 +337,31 @@ def _check_followed(limb: Limb, apart: dict[float, float]) -> None:
             f"Target '{limb.target_name}' does not go where it is keyed, {length_text(apart[frame])} off at frame "
             f"{frame:g}. Turn off its constraints and drivers, and the NLA tracks above its action."
         )
+
+
+def key_place(
+    target: Object,
+    frame: float,
+    location: Vector,
+    rotation: Quaternion | None = None,
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+) -> None:
+    """Key an object at a frame where it is to be there, in world space; its rotation only if one is given.
+
+    Locked channels stay as they are. Raises an IKError that names the culprit; then nothing has changed.
+    """
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    check_range(scene, frame, frame, 1)
+    check_action(target)
+    check_curves(curves_of(target), f"target '{target.name}'")
+    with stepping(scene, view_layer) as evaluate:
+        handle = TargetHandle(target, "", evaluate(frame))
+        handle.move(location - handle.frame.translation)
+        if rotation is not None:
+            handle.turn(rotation.normalized() @ orientation(handle.frame.to_3x3()).conjugated())
+        try:
+            handle.key_at(frame)
+        except RigError:
+            handle.restore()
+            raise

@@ -49,9 +49,14 @@ def insert_keys(owner: Any, prop: str, scene: Scene, always: bool = False) -> No
             return  # asked to insert it all the same, Blender warns
     if tools.auto_keying_mode == "REPLACE_KEYS":
         options.add("INSERTKEY_REPLACE")
+    _insert(owner, prop, options=options, keytype=tools.keyframe_type)
+
+
+def _insert(owner: Any, prop: str, **how: Any) -> None:
+    """Key a property in the group that Blender gives it. Raises RigError where Blender cannot."""
     group = owner.name if isinstance(owner, PoseBone) else "Object Transforms"
     try:
-        owner.keyframe_insert(prop, group=group, options=options, keytype=tools.keyframe_type)
+        owner.keyframe_insert(prop, group=group, **how)
     except (RuntimeError, TypeError) as error:
         raise RigError(f"'{owner.id_data.name}' could not be keyed: {error}") from error
 
@@ -113,8 +118,18 @@ class TargetHandle:
 
         Raises RigError where Blender cannot.
         """
-        for prop in [prop for prop, changed in (("location", self._moved), (self._rotating, self._turned)) if changed]:
+        for prop in self._changed:
             insert_keys(self._owner, prop, scene, self._is_empty)
+
+    def key_at(self, frame: float) -> None:
+        """Key the channels that were moved or turned at a frame. Raises RigError where Blender cannot."""
+        for prop in self._changed:
+            _insert(self._owner, prop, frame=frame)
+
+    @property
+    def _changed(self) -> list[str]:
+        """The channels that were moved or turned."""
+        return [prop for prop, changed in (("location", self._moved), (self._rotating, self._turned)) if changed]
 
     def _with_locks(self, values: Sequence[float]) -> Sequence[float]:
         """Return rotation values with the locked ones as they were; those of Euler angles unless Lock 4D is on."""

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Jobs by JSON: what an agent asks for is done and verified, and what cannot be done is said and changes nothing."""
+
+import json
+
+import bpy
+import pytest
+
+from ik_triangulation.jobs.calls import call
+from ik_triangulation.jobs.verify import verify
+
+from ..bodies import human_rig
+from ..rigs import contents
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+def done(name, **arguments):
+    """The answer to a call that goes by JSON both ways."""
+    answer = json.loads(json.dumps(call(json.dumps({"call": name, **arguments})), allow_nan=False))
+    assert answer["error"] is None
+    return answer
+
+
+def test_an_agent_sets_up_moves_bakes_verifies_and_undoes_with_names_and_numbers_alone():
+    rig = human_rig()
+    before = contents()
+    proposed = done("propose", armature=rig.name)["result"]["limbs"]
+    assert {"hand.L", "foot.R"} <= {limb["tip"] for limb in proposed}
+    targets = done("set_up", armature=rig.name)["result"]["targets"]
+    hand = bpy.data.objects[targets["hand.L"]].matrix_world.translation.copy()
+    for frame, way in ((1, 0.0), (8, -0.2)):
+        done("place", target=targets["hand.L"], frame=frame, location=[hand.x, hand.y - 0.1, hand.z + way])
+    baked = done("bake", armature=rig.name, frame_start=1, frame_end=8)
+    assert baked["reached"]
+    assert baked["tips"]
+    assert not baked["warnings"]
+    shown = done("verify", armature=rig.name, frame_start=1, frame_end=8)
+    assert shown["reached"]
+    assert [tip["tip"] for tip in shown["tips"]] == ["hand.L"]
+    (listed,) = done("list")["result"]
+    assert {limb["tip"]: limb["is_waiting"] for limb in listed["limbs"]}["hand.R"]
+    assert done("undo", armature=rig.name)["result"]["keys"] > 0
+    assert not call({"call": "verify", "armature": rig.name, "frame_start": 1, "frame_end": 8})["reached"]
+    done("undo", armature=rig.name, everything=True)
+    assert contents() == before
+
+
+def test_a_tip_that_something_else_moves_is_found_by_a_second_look():
+    rig = human_rig()
+    done("set_up", armature=rig.name, tips=["hand.L"])
+    target = rig.pose.bones["hand.L"].ik_triangulation.target
+    done("place", target=target.name, frame=1, location=list(target.matrix_world.translation))
+    done("bake", armature=rig.name, frame_start=1, frame_end=4)
+    assert verify(rig, 1, 4)["hand.L"].reached
+    limit = rig.pose.bones["hand.L"].constraints.new("LIMIT_ROTATION")
+    limit.owner_space, limit.use_limit_x, limit.min_x, limit.max_x = "LOCAL", True, 0.5, 0.6
+    seen = verify(rig, 1, 4)["hand.L"]
+    assert seen.missed == [1, 2, 3, 4]
+    assert seen.largest_distance > 1e-2
+
+
+def test_every_call_describes_its_arguments():
+    described = done("describe")["result"]
+    assert len(described) == 10
+    assert described["bake"]["arguments"]["step"] == {"type": "number", "default": 1}
+
+
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        ({"call": "bakee"}, "Is 'bake' meant?"),
+        ({"call": "bake"}, "needs 'armature', a string"),
+        ({"call": "bake", "armature": "Rig", "frame_start": "1", "frame_end": 4}, "is a whole number, not '1'"),
+        ({"call": "bake", "armature": "Rig", "frame_start": True, "frame_end": 4}, "is a whole number, not True"),
+        ({"call": "bake", "armature": "Rig", "frames": 4}, "no argument of 'bake' 'frames'"),
+        ({"call": "set_up", "armature": "Rig", "tips": [1]}, "is a list of strings"),
+        ({"call": "verify", "armature": "Nobody", "frame_start": 1, "frame_end": 2}, "no object 'Nobody'"),
+        ({"call": "settings", "armature": "Rig", "tip": "hand.L", "values": {"solvr": "NATURAL"}}, "'solver' meant"),
+        ({"call": "settings", "armature": "Rig", "tip": "hand.L", "values": {"solver": "MAGIC"}}, "cannot have this"),
+        ({"call": "place", "target": "Rig", "frame": 1, "location": [0, 0]}, "three finite numbers"),
+        ({"call": "reach", "armature": "Rig", "tip": "foot.L", "frame_start": 1, "frame_end": 9}, "Call set_up"),
+        ("[1]", "no JSON object"),
+        ("{", "no JSON object"),
+    ],
+)
+def test_a_request_that_cannot_be_carried_out_says_why_and_changes_nothing(request_, said):
+    rig = human_rig()
+    rig.name = "Rig"
+    done("set_up", armature="Rig", tips=["hand.L"])
+    before = contents()
+    answer = call(request_)
+    assert said in answer["error"]
+    assert not answer["reached"]
+    assert contents() == before
