@@ -29,18 +29,19 @@ from ..rig.controls import Links
 from ..rig.dependencies import Dependencies, in_waves
 from ..rig.destination import Destination, Made
 from ..rig.frames.body_frames import Animation
-from ..rig.frames.body_samples import BodySamples, body_by_hand, read_animation, read_body
+from ..rig.frames.body_samples import BodySamples, as_below, body_by_hand, read_animation, read_body
 from ..rig.frames.reader import FrameReader
 from ..rig.freedom import limit_notes
 from ..rig.hips import check_hips, located_by_hand
 from ..rig.keyframes import ByHand, check_keys, is_baked, key_frames, made_by_hand, remove_generated
+from ..rig.layers import remove_layer_keys
 from ..rig.limb import Limb
 from ..rig.stored_body import corrected_times
 from ..rig.targets.untouched import check_body_limbs, take_along_shown
 from ..rig.timeline import Clock, check_nla, evaluated_time, mark
 from .bake_wave import BakePlan, Span, bake_together, check_something
 from .controls import Track, check_keyed, keyed_bones, watch_of
-from .keys import BodyKeySettings, body_keys, body_settings, check_fk
+from .keys import BodyKeySettings, body_keys, body_settings, check_fk, check_layer
 from .problem import read_problem
 from .report import Report
 from .tips import follow_body, report_written, with_followers
@@ -194,7 +195,9 @@ def delete_generated(
     with Undo() as undo:
         hold_reference(posed, scene, undo)
         removed = remove_generated(armature, bones, clock.time(first), clock.time(last), view_layer, undo)
-        if removed.count:  # the pose that is left is no pose by hand
+        times = evaluated_time(scene, first), evaluated_time(scene, last)
+        layered, last_calls = remove_layer_keys(armature, bones, *times, undo)
+        if removed.count or layered:  # the pose that is left is no pose by hand
             for bone in posed:
                 keep_place(bone, undo)
             remember_written(posed)
@@ -202,7 +205,11 @@ def delete_generated(
             undo.pop_all()
             for curve in removed.empty:  # of which Blender shows nothing: the last thing to do, as it cannot be undone
                 removed.bag.fcurves.remove(curve)
-    return removed.count
+            for call in last_calls:
+                call()
+            if layered:
+                view_layer.update()
+    return removed.count + layered
 
 
 def _frames_of(
@@ -268,18 +275,21 @@ def bake_body(
         check_something([rig])
     warnings = [*check_keys(rig.armature, rig.bones, kind), *limit_notes(rig.pose_bones)]
     check_fk(settings)
+    warnings += check_layer(settings, rig.armature)
     check_hips(rig.armature, rig.hips, kind, rig.hips_motion != "FIXED")
     check_nla(rig.armature, scene, *ends, kind)
     frames = _frames_of(rig.limbs, settings.only_target_keys, scene, *ends, step)
     yield 0, _PARTS
-    corrected = corrected_times(rig, scene)
+    corrected = corrected_times(rig, scene) if kind != "LAYER" else None
     samples = yield from relay(
         read_body(rig, scene, frames, view_layer, switched=settings.keys_on == "FK_SWITCH"), (0, _PARTS)
     )
+    if kind == "LAYER":
+        samples = yield from relay(as_below(rig, samples, scene, view_layer), (0, _PARTS))
     held_by = yield from relay(_before_corrections(rig, samples, scene, corrected), (0, _PARTS))
     problem = yield from relay(read_problem(rig, samples, scene, held_by), (0, _PARTS))
     between = None
-    if rig.held or settings.reduce:
+    if kind != "LAYER" and (rig.held or settings.reduce):
         between = yield from relay(problem.between(scene, corrected), (0, _PARTS))
     yield 1, _PARTS
     states, _ = yield from relay(problem.path(scene, settings.smoothing), (1, _PARTS))

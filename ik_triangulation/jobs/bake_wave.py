@@ -21,10 +21,12 @@ from ..motion.jumps import AROUND, FEW, ROUND, SEAM, TIMES, JointStep, Jump, tur
 from ..rig.armature import Bones
 from ..rig.body import RigBody
 from ..rig.by_hand.record import record_bake
-from ..rig.destination import Destination, Made
+from ..rig.by_hand.reference import has_baked_below
+from ..rig.destination import OF_RANGE, Destination, Made
 from ..rig.frames.reader import FrameReader
 from ..rig.frames.samples import Sample, Samples
 from ..rig.keyframes import SAME_FRAME, ByHand, curves_of, keys_beside, made_by_hand
+from ..rig.layers import is_blended
 from ..rig.limb import Limb
 from ..rig.rotation import channel, rotation_from, turn_between
 from ..rig.targets.untouched import is_untouched, is_waiting, place_at_tip
@@ -34,7 +36,7 @@ from .controls import kept_by_hand, write_by_settings
 from .frame_solver import NATURAL, Jumps, SolvedFrame, already_right, at_frame, outside, smoothed
 from .keys import LimbBake, WrittenKeys
 from .measure import Watch, measure_frames, missed_frames, moved_inside, report_of
-from .natural_shot import shown_reference, solve_frames, solve_naturally
+from .natural_shot import rotations_below, shown_reference, solve_frames, solve_naturally
 from .report import Report
 from .shot import SolvedShot, frame_by_frame, solve_together
 
@@ -116,7 +118,7 @@ def kept_last(limb: Limb, bones: Bones, now: Sample, goal: Goal, reader: FrameRe
 
 def _is_animated_to(limb: Limb, frame: float, scene: Scene) -> bool:
     """Tell whether the limb has rotation keys after this frame, or one at it that was made by hand."""
-    if limb.destination == "NLA_TRACK" or limb.keys_on == "IK":
+    if limb.destination in OF_RANGE or limb.keys_on == "IK":
         return False  # the keys there are those of a layer below, or of controls that are not followed
     time = Clock(scene, limb.armature).time(frame)
     later = (keys_beside(limb.armature, _path(bone), time, after=True) for bone in limb.pose_bones)
@@ -129,7 +131,7 @@ def seams(limb: Limb, solved: Sequence[SolvedFrame], scene: Scene) -> list[Jump]
     As within the range, a jump is a rotation that stands out from those of the frames around it; so is one that goes
     the long way round, as where the limb has wound about a joint. The indices are those of the frames at the ends.
     """
-    if limb.destination == "NLA_TRACK" or limb.keys_on == "IK":
+    if limb.destination in OF_RANGE or limb.keys_on == "IK":
         return []
     count = len(solved)
     ends = (0, False, range(min(AROUND + 1, count))), (count - 1, True, range(max(0, count - AROUND - 1), count))
@@ -263,6 +265,9 @@ def _solved_frames(
 
     natural = limb.solver == NATURAL
     shown = shown_reference(reader) if natural else None
+    of_layer = natural and limb.destination == "LAYER"
+    if shown is None and of_layer and (has_baked_below(limb) or is_blended(limb.armature)):
+        shown = rotations_below(reader)
     together = (
         solve_naturally(limb, bones, samples, reader.scene, shown=shown)
         if natural

@@ -41,7 +41,7 @@ from ..rig.rotation import PROPERTIES, channel
 from ..rig.timeline import Clock
 from ..rig.units import length_text
 from .control_motion import ControlMotion, Discrepancy, LimbPlaces
-from .keys import LimbBake, WrittenKeys, write_bakes
+from .keys import LimbBake, WrittenKeys, check_layer, write_bakes
 from .measure import EvaluatedLimb, Watch, astray, remedy_of, shown_tip
 from .report import Remedy
 from .shot import frames_of
@@ -262,7 +262,7 @@ def keyed_bones(limb: Limb) -> Sequence[str]:
 def check_keyed(limb: Limb) -> list[str]:
     """Raise the IKError for bones of a limb that cannot be keyed; return warnings."""
     names = keyed_bones(limb)
-    warnings = check_keys(limb.armature, names, limb.destination)
+    warnings = [*check_layer(limb, limb.armature), *check_keys(limb.armature, names, limb.destination)]
     if limb.keys_on != "IK":
         return warnings
     animation = limb.armature.animation_data

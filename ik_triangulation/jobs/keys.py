@@ -109,7 +109,7 @@ def _keys_of(bake: LimbBake, scene: Scene) -> Work[Keys]:
         yield
     runs = yield from channel_values(limb.armature, arrays, times, before, kept)
     full, at, deviation = len(times) * sum(len(run.indices) for run in runs), range(len(times)), 0.0
-    if limb.reduce and runs and len(times) > 2 and not kept and arrays.alike:
+    if limb.reduce and limb.destination != "LAYER" and runs and len(times) > 2 and not kept and arrays.alike:
         at, curves, deviation = yield from _reduced(limb, arrays, times, runs, linear)
         runs = thinned(runs, at, curves)
     return Keys(runs, [times[i] for i in at], interpolation, full, at, deviation)
@@ -227,6 +227,19 @@ def check_fk(settings: KeySettings) -> None:
         raise SettingError("A body turns its FK controls. Choose them for Keys On, or take the limb out of the body.")
 
 
+def check_layer(settings: KeySettings | Limb, armature: Object) -> list[str]:
+    """Raise SettingError if keys on a layer are asked for that it cannot have; return warnings about the layer."""
+    if settings.destination != "LAYER":
+        return []
+    if settings.keys_on != "FK":
+        raise SettingError("A layer has keys of the limb's own bones. Choose FK Controls for Keys On, or no layer.")
+    animation = armature.animation_data
+    notes = ["A layer has a key at each frame: Reduce Keys is for other destinations."] if settings.reduce else []
+    if animation and animation.action:
+        notes.append(f"Action '{animation.action.name}' is on an NLA track now, below the layer.")
+    return notes
+
+
 def body_arrays(rig: RigBody, problem: BodyProblem, rotations: Numbers) -> JointArrays:
     """Return the joints of a body that turn, as the keys of a limb are made of them; `rotations` (n, 4, F) of all.
 
@@ -264,7 +277,7 @@ def body_keys(
     }
     runs = yield from _channels(rig, problem, rotations, locations, times, before, kept)
     full = len(times) * sum(len(run.indices) for run in runs)
-    if between is None or len(times) < 2:
+    if between is None or len(times) < 2 or settings.destination == "LAYER":
         return Keys(runs, times, interpolation, full)
     tracks, located = _tracks(rig, problem, runs)
     bounds = _bounds(rig, between, settings, rotations, located)

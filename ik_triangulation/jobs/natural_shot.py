@@ -26,6 +26,7 @@ from ..rig.frames.keyed_motion import read_keyed
 from ..rig.frames.reader import FrameReader
 from ..rig.frames.samples import Sample, Samples, others_follow_frame
 from ..rig.limb import Limb, saved_range
+from ..rig.rotation import rotation_of
 from .frame_solver import NATURAL, SolvedFrame, at_frame, follow
 from .problem import LimbProblem
 from .shot import SolvedShot
@@ -88,6 +89,19 @@ def shown_reference(reader: FrameReader) -> Numbers | None:
             reader.frames, lambda depsgraph, _: shown_rotations(limb, controls, armature.evaluated_get(depsgraph))
         )
         found = finished(looking)
+    rotations = np.moveaxis(np.array([found[frame] for frame in reader.frames], float), 0, -1)
+    return np.asarray(rotations * signs_along(rotations)[:, None])
+
+
+def rotations_below(reader: FrameReader) -> Numbers:
+    """Return the rotations (bones, 4, F) of the bones of a limb that all animation together gives them."""
+    limb, armature = reader.limb, reader.limb.armature
+
+    def look(depsgraph: Depsgraph, _: float) -> list[Quaternion]:
+        bones = armature.evaluated_get(depsgraph).pose.bones
+        return [rotation_of(bones[name]) for name in limb.bones]
+
+    found = finished(reader.evaluate(reader.frames, look))
     rotations = np.moveaxis(np.array([found[frame] for frame in reader.frames], float), 0, -1)
     return np.asarray(rotations * signs_along(rotations)[:, None])
 

@@ -35,7 +35,7 @@ from ..rig.timeline import check_nla, evaluated_time
 from ..rig.units import length_text
 from .controls import Track, check_keyed, watch_of, write_by_settings
 from .frame_solver import JudgedFrames, SolvedFrame, outside
-from .keys import BodyKeySettings, LimbBake, body_keys, body_settings, check_fk
+from .keys import BodyKeySettings, LimbBake, body_keys, body_settings, check_fk, check_layer
 from .measure import measure_frames, moved_inside, none_due, report_of
 from .natural_shot import begun_as_shown
 from .problem import BodyProblem, read_problem
@@ -307,6 +307,7 @@ def reach_with_body(
     ends, kind = (frame_start, last), settings.destination
     warnings = check_keys(rig.armature, rig.bones, kind)
     check_fk(settings)
+    warnings += check_layer(settings, rig.armature)
     check_hips(rig.armature, rig.hips, kind, rig.hips_motion != "FIXED")
     check_nla(rig.armature, scene, *ends, kind)
     frames = range(frame_start, last + 1)
@@ -319,7 +320,7 @@ def reach_with_body(
     problem, between = (yield from relay(read_problem(rig, read[0], scene), (0, _PARTS))), None
     yield 1, _PARTS
     visits = [BodyVisit(stop.frame, stop.frame + stop.hold, read[n].goals) for n, stop in enumerate(stops)]
-    if rig.held or settings.reduce:
+    if kind != "LAYER" and (rig.held or settings.reduce):
         between = yield from relay(problem.between(scene), (1, _PARTS))
     motion = BodyReachMotion(problem, visits, style, scene)
     states = yield from relay(motion.solved(return_frames), (1, _PARTS))

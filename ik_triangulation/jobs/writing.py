@@ -12,20 +12,24 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
 import bpy
 import numpy as np
-from bpy.types import ActionChannelbag, Object, PoseBone, Scene, ViewLayer
+from bpy.types import ActionChannelbag, Depsgraph, Object, PoseBone, Scene, ViewLayer
 
 from ..cooperative import Work, finished
+from ..rig.body import RigBody
 from ..rig.by_hand.keys import remember_location, remember_place, remember_written
 from ..rig.by_hand.reference import Boned, hold_reference
 from ..rig.destination import Destination, Made
+from ..rig.frames.reader import Evaluator
 from ..rig.freedom import keyed
 from ..rig.hips import location_channel, place_before_bake
 from ..rig.keyframes import GENERATED, AnimatedValues, Channel, replace_keys, write_keys
 from ..rig.keyframes.reading import before_bake, keep_replaced
+from ..rig.layers import difference, without_effect
+from ..rig.limb import Limb
 from ..rig.rotation import PROPERTIES, channel
 from ..rig.timeline import Clock
 from ..settings.property_groups import keep_settings
@@ -140,6 +144,8 @@ def write_together(
         undo.callback(values.update_and_restore, view_layer)
     counts = list[int]()
     for part in parts:
+        if part.kind == "LAYER":
+            part = yield from _as_difference(part, scene, view_layer, undo)
         counts += [(yield from _replace(part, scene, undo))]
     view_layer.update()
     for armature, values in saved.items():
@@ -206,6 +212,32 @@ def _replace(part: Writing, scene: Scene, undo: ExitStack) -> Work[int]:
             remember_location(bone, before, undo)
     how = {"kind": GENERATED, "keep": part.keep}
     return (yield from replace_keys(bag, keys.runs, keys.times, first, last, undo, keys.interpolation, **how))
+
+
+def _as_difference(part: Writing, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> Work[Writing]:
+    """Return a part whose keys make, on its layer, what it has as values, from what Blender shows below the layer.
+
+    Where nothing below animates a channel, the layer is combined with the channel's default, whatever is posed. So it
+    is evaluated with keys that have no effect.
+    """
+    armature, keys = part.rig.armature, part.keys
+    bag, clock = part.destination.bag(part.kind, armature, undo), Clock(scene, armature)
+    first, last = map(clock.time, part.ends)
+    without = [without_effect(run) for run in keys.runs]
+    yield from replace_keys(bag, without, [first], first, last, undo, kind=GENERATED)
+    where = [_property(armature, run) for run in keys.runs]
+
+    def look(depsgraph: Depsgraph, _: float) -> list[tuple[float, ...]]:
+        bones = armature.evaluated_get(depsgraph).pose.bones
+        return [tuple(getattr(bones[bone.name], prop)) for bone, prop in where]
+
+    frames = [clock.frame(time) for time in keys.times]
+    evaluator = Evaluator(cast("Limb | RigBody", part.rig), scene, view_layer, frames)
+    seen = yield from evaluator.evaluate(frames, look)
+    runs = []
+    for number, run in enumerate(keys.runs):
+        runs.append(difference(run, np.array([seen[frame][number] for frame in frames], np.float64)))
+    return part._replace(keys=keys._replace(runs=runs))
 
 
 def _before(bone: PoseBone, prop: str, path: str, bag: ActionChannelbag) -> tuple[float, ...]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Destinations of a bake: the active action, a new action that replaces it, or an NLA track; old keys are kept."""
+"""Destinations of a bake: the active action, a new one in its place, an NLA track or a layer; old keys are kept."""
 
 from contextlib import ExitStack
 from functools import partial
@@ -8,6 +8,9 @@ import bpy
 from bpy.types import Action, ActionChannelbag, Object
 
 from .keyframes import ensure_channelbag
+from .layers import new_layer, new_strip
+
+OF_RANGE = {"NLA_TRACK", "LAYER"}  # kinds that have an action of their own for a range of frames
 
 Made = dict[tuple[int, str, float, float], ActionChannelbag]
 
@@ -17,7 +20,7 @@ class Destination:
 
     ACTION is the active action and slot. NEW_ACTION is a copy of that, assigned in its place. NLA_TRACK is an action
     with only the baked keys, on a track above the others: it is evaluated from `first` to `last`, and the active action
-    stays assigned.
+    stays assigned. LAYER is one with the difference from all that is below, which the active action becomes part of.
     """
 
     def __init__(self, first: float, last: float, made: Made | None = None) -> None:
@@ -30,13 +33,14 @@ class Destination:
             return ensure_channelbag(armature, undo)
         key = self._key(kind, armature)
         if key not in self._made:
-            make = _new_action if kind == "NEW_ACTION" else partial(_new_track, self._first, self._last)
+            of_range = {"NLA_TRACK": _new_track, "LAYER": new_layer}.get(kind)
+            make = partial(of_range, self._first, self._last) if of_range else _new_action
             self._made[key] = make(armature, undo)
         return self._made[key]
 
     def _key(self, kind: str, armature: Object) -> tuple[int, str, float, float]:
         """Return the key by which limbs share a channelbag; a track hides those below, so it is as long as a bake."""
-        return armature.session_uid, kind, *((self._first, self._last) if kind == "NLA_TRACK" else (0.0, 0.0))
+        return armature.session_uid, kind, *((self._first, self._last) if kind in OF_RANGE else (0.0, 0.0))
 
 
 def _new_action(armature: Object, undo: ExitStack) -> ActionChannelbag:
@@ -67,21 +71,4 @@ def _new_track(first: float, last: float, armature: Object, undo: ExitStack) -> 
     if armature.animation_data is None:
         armature.animation_data_create()
         undo.callback(armature.animation_data_clear)
-    animation = armature.animation_data
-    action = bpy.data.actions.new(f"{armature.name}Action")
-    undo.callback(bpy.data.actions.remove, action)
-    slot = action.slots.new(armature.id_type, armature.name)
-    bag = action.layers.new("Layer").strips.new(type="KEYFRAME").channelbag(slot, ensure=True)
-    track = animation.nla_tracks.new(prev=animation.nla_tracks[-1] if len(animation.nla_tracks) else None)
-    undo.callback(animation.nla_tracks.remove, track)
-    track.name = action.name
-    strip = track.strips.new(action.name, int(first), action)
-    strip.action_slot = slot
-    strip.extrapolation, strip.blend_type = "NOTHING", "REPLACE"
-    strip.use_sync_length = False
-    end = max(last, first + 1)
-    # In this order: Blender keeps each start before its end, and fits the strip's scale to them.
-    strip.action_frame_start = min(first, strip.action_frame_start)
-    strip.action_frame_end, strip.action_frame_start = end, first
-    strip.frame_start, strip.frame_end, strip.scale = first, end, 1.0
-    return bag
+    return new_strip(f"{armature.name}Action", first, last, armature, undo)[0]

@@ -109,7 +109,7 @@ def check_nla(ob: Object, scene: Scene, first: float, last: float, destination: 
     if animation is None:
         return
     if not animation.use_nla:
-        if destination == "NLA_TRACK":
+        if destination in {"NLA_TRACK", "LAYER"}:
             raise AnimationError(
                 f"The NLA of '{ob.name}' is switched off: a new track would not show. Switch it on, or write to the "
                 "active action."

@@ -86,6 +86,13 @@ class KeySettings:
             ("ACTION", "Active Action", "Write into the active action, only inside the frame range", 0),
             ("NEW_ACTION", "New Action", "Write into a copy of the active action, and use the copy", 1),
             ("NLA_TRACK", "NLA Track", "Write into an action of its own, on a new NLA track above the others", 2),
+            (
+                "LAYER",
+                "Layer",
+                "Write the difference from the present animation onto an additive NLA track with an influence to key; "
+                "the animation below stays as it is",
+                3,
+            ),
         ],
         default="ACTION",
         flag="--destination",

@@ -70,7 +70,7 @@ def disturbed_body(kind):
     return reaching_body(rig, LAST)
 
 
-@pytest.mark.parametrize("kind", ["ACTION", "NEW_ACTION", "NLA_TRACK"])
+@pytest.mark.parametrize("kind", ["ACTION", "NEW_ACTION", "NLA_TRACK", "LAYER"])
 def test_a_write_of_a_body_that_fails_undoes_all(kind):
     body = disturbed_body(kind)
     settings = BodyKeySettings(destination=kind, mark_misses=True, reduce=True)
@@ -83,7 +83,7 @@ def test_a_write_of_a_body_that_is_posed_undoes_all():
 
 
 @pytest.mark.parametrize("kind", ["no animation", "an empty action", "keys"])
-@pytest.mark.parametrize("where", ["ACTION", "NEW_ACTION", "NLA_TRACK"])
+@pytest.mark.parametrize("where", ["ACTION", "NEW_ACTION", "NLA_TRACK", "LAYER"])
 def test_a_write_of_a_limb_that_fails_undoes_all(where, kind, long):
     rig, target = animated(kind)
     if (where, kind) == ("NLA_TRACK", "keys"):

@@ -145,11 +145,18 @@ def values_in_mode(values: Sequence[float], mode: str, other: str, near: Sequenc
 
 
 def given_by_strips(armature: Object) -> set[tuple[str, int]]:
-    """Return data paths and array indices of the channels that strips animate in any blending, but no bake does."""
+    """Return data paths and array indices of the channels that strips animate in any blending, but no bake does.
+
+    The baked keys of layers, which are blended with what is below, are among them.
+    """
     animation = armature.animation_data
     strips = strips_of(animation, muted=False) if animation and animation.use_nla else ()
-    curves = (curve for strip in strips for curve in curves_in(strip.action, strip.action_slot))
-    return {_place_of(curve) for curve in curves if counts(curve) and not generated(curve).any()}
+    found = set()
+    for strip in strips:
+        for curve in curves_in(strip.action, strip.action_slot):
+            if counts(curve) and (strip.blend_type != "REPLACE" or not generated(curve).any()):
+                found.add(_place_of(curve))
+    return found
 
 
 def _driven(armature: Object) -> set[tuple[str, int]]:

@@ -219,9 +219,16 @@ def _is_generated(bags: list[ActionChannelbag], path: str, index: int) -> bool:
 
 def _baked(rig: RigBody) -> bool:
     """Tell whether the bones of a body have baked keys, or its hips."""
-    bags = [bag for _, bag in layered_bags(rig.armature)]
-    paths = [bone.path_from_id(channel(bone)[0]) for bone in rig.pose_bones]
-    paths.append(location_path(rig.armature, rig.hips))
+    return has_baked_below(rig) or _have_generated(rig.armature, [location_path(rig.armature, rig.hips)])
+
+
+def has_baked_below(of: Boned) -> bool:
+    """Tell whether bakes have left keys of these bones in the active action, or in strips that replace others."""
+    return _have_generated(of.armature, [bone.path_from_id(channel(bone)[0]) for bone in _bones(of)])
+
+
+def _have_generated(armature: Object, paths: Sequence[str]) -> bool:
+    bags = [bag for _, bag in layered_bags(armature)]
     return any(generated(curve).any() for bag in bags for path in paths for curve in find_curves(bag, path).values())
 
 

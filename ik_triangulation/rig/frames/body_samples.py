@@ -18,7 +18,7 @@ from ...kinematics import Pose
 from ...kinematics.arrays import Numbers
 from ..armature import Bones, Channels, base_of, channels_of
 from ..body import RigBody
-from ..by_hand.reference import is_as_by_hand, reference_rotations, shown_by_hand
+from ..by_hand.reference import has_baked_below, is_as_by_hand, reference_rotations, shown_by_hand
 from ..hips import hips_locations, is_moved_by_hand
 from ..interference import animates_otherwise, live_constraints, may_interfere
 from ..limb import Limb
@@ -290,6 +290,20 @@ def view_layer_of(scene: Scene) -> ViewLayer:
 def stepped_warnings(evaluator: Evaluator) -> list[str]:
     """Return a warning if the user's scene had to be stepped."""
     return [f"The scene was stepped frame by frame: {evaluator.stepped}."] if evaluator.stepped else []
+
+
+def as_below(rig: RigBody, samples: BodySamples, scene: Scene, view_layer: ViewLayer) -> Work[BodySamples]:
+    """Return samples with the animation that is shown, baked keys included: a layer is combined with that."""
+    if not has_baked_below(rig):
+        return samples
+    evaluator = Evaluator(rig, scene, view_layer, samples.frames)
+
+    def look(depsgraph: Depsgraph, _: float) -> Numbers:
+        return matrices_of(rig.armature.evaluated_get(depsgraph), rig.bones)
+
+    seen = yield from evaluator.evaluate(samples.frames, look, AT_ONCE)
+    matrices = np.moveaxis(np.array([seen[frame] for frame in samples.frames]), 0, -1)
+    return samples.animated(animation_shown(rig, samples.bases, matrices))
 
 
 def body_now(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> BodySamples:

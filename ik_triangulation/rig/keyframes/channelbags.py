@@ -105,6 +105,8 @@ def check_keys(armature: Object, bones: Collection[str], destination: str = "ACT
         posed = armature.pose.bones
         check_not_hidden(armature, {bone: [posed[bone].path_from_id(channel(posed[bone])[0])] for bone in bones})
         return []
+    if destination == "LAYER":
+        return []  # the active action goes below it
     check_action(armature, destination)
     return [warning for bone in bones for warning in _check_bone(armature.pose.bones[bone])]
 

@@ -8,7 +8,7 @@ from bpy.types import Context, Object, Panel, PoseBone, UILayout
 from ...errors import IKError
 from ...jobs import live, setup
 from ...presets import SUBDIR, SUFFIX
-from ...rig import keyframes
+from ...rig import keyframes, layers
 from ...rig import limb as rig_limb
 from .. import manual
 from ..context import (
@@ -258,7 +258,8 @@ def _is_baked_already(context: Context) -> bool:
     """Tell whether the active limb has baked keys."""
     try:
         names = control_names(active_bone(context)) if active_bone(context).ik_triangulation.keys_on == "IK" else None
-        return keyframes.is_baked(active_armature(context), names.bones if names else active_chain(context))
+        armature, bones = active_armature(context), names.bones if names else active_chain(context)
+        return keyframes.is_baked(armature, bones) or layers.has_baked_layers(armature, bones)
     except IKError:
         return False
 

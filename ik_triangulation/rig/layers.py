@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Layers: NLA tracks with the difference of a bake from the animation below, which is combined with it.
+
+Blender combines quaternions by their product and adds the other channels, each by the influence of the strip
+(nla_combine_quaternion and nla_combine_value in blenkernel/intern/anim_sys.cc). The active action is above all tracks,
+so it is pushed down to a track of its own, as it is; it is given back with the last layer above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
+from math import tau
+from typing import NamedTuple
+
+import bpy
+import numpy as np
+from bpy.types import Action, ActionChannelbag, AnimData, NlaStrip, NlaTrack, Object
+
+from ..kinematics.arrays import Array
+from ..kinematics.batch.algebra import conjugated, product, signs_along
+from .keyframes import Channel, generated
+from .keyframes.arrays import get_keys, in_range, put_keys
+from .rotation import PROPERTIES
+from .timeline import strips_of
+
+_MARK = "ik_triangulation_layer"  # custom property of a layer's action: the name of the track pushed down for it, or ""
+
+
+def new_layer(first: float, last: float, armature: Object, undo: ExitStack) -> ActionChannelbag:
+    """Create a layer above all that animates an armature, from frame `first` to `last`, with an influence to key.
+
+    Closing `undo` removes it, and gives the active action back.
+    """
+    if armature.animation_data is None:
+        armature.animation_data_create()
+        undo.callback(armature.animation_data_clear)
+    animation = armature.animation_data
+    below = _push_down(armature, first, last, undo) if animation.action else ""
+    bag, _, strip = new_strip(f"{armature.name} Layer", first, last, armature, undo)
+    bag.id_data[_MARK] = below
+    strip.blend_type = "COMBINE"
+    strip.use_animated_influence = True
+    strip.influence = 1.0
+    strip.keyframe_insert("influence", frame=first)
+    return bag
+
+
+def _push_down(armature: Object, first: float, last: float, undo: ExitStack) -> str:
+    """Move the active action to a track above the others, where it is evaluated as before; return the track's name."""
+    animation = armature.animation_data
+    action, slot = animation.action, animation.action_slot
+    begin, end = action.frame_range
+    scenes = [scene for scene in bpy.data.scenes if armature.name in scene.objects]
+    begin = min(begin, first, *(scene.frame_start for scene in scenes))
+    end = max(end, last, begin + 1, *(scene.frame_end for scene in scenes))
+    undo.callback(_assign_again, animation, action, slot.handle if slot else None)
+    track = _new_track(animation, action.name, undo)
+    strip = _new_strip(track, action, slot, begin, end)
+    strip.extrapolation = "HOLD"
+    strip.blend_type = animation.action_blend_type
+    if animation.action_influence < 1.0:
+        strip.use_animated_influence = True
+        strip.influence = animation.action_influence
+        strip.keyframe_insert("influence", frame=begin)
+    animation.action = None
+    return str(track.name)
+
+
+def _assign_again(animation: AnimData, action: Action, handle: int | None) -> None:
+    animation.action = action
+    animation.action_slot = next((slot for slot in action.slots if slot.handle == handle), None)
+
+
+def new_strip(
+    name: str, first: float, last: float, armature: Object, undo: ExitStack
+) -> tuple[ActionChannelbag, NlaTrack, NlaStrip]:
+    """Create an action of that name on a track above all others, played from frame `first` to `last` and nowhere else.
+
+    Closing `undo` removes both.
+    """
+    animation = armature.animation_data
+    action = bpy.data.actions.new(name)
+    undo.callback(bpy.data.actions.remove, action)
+    slot = action.slots.new(armature.id_type, armature.name)
+    bag = action.layers.new("Layer").strips.new(type="KEYFRAME").channelbag(slot, ensure=True)
+    track = _new_track(animation, action.name, undo)
+    strip = _new_strip(track, action, slot, first, max(last, first + 1))
+    strip.extrapolation, strip.blend_type = "NOTHING", "REPLACE"
+    return bag, track, strip
+
+
+def _new_track(animation: AnimData, name: str, undo: ExitStack) -> NlaTrack:
+    track = animation.nla_tracks.new(prev=animation.nla_tracks[-1] if len(animation.nla_tracks) else None)
+    undo.callback(animation.nla_tracks.remove, track)
+    track.name = name
+    return track
+
+
+def _new_strip(track: NlaTrack, action: Action, slot: object, first: float, last: float) -> NlaStrip:
+    """Create a strip that plays an action from frame `first` to `last` at its own times."""
+    strip = track.strips.new(action.name, int(first), action)
+    strip.action_slot = slot
+    strip.use_sync_length = False
+    # In this order: Blender keeps each start before its end, and fits the strip's scale to them.
+    strip.action_frame_start = min(first, strip.action_frame_start)
+    strip.action_frame_end, strip.action_frame_start = last, first
+    strip.frame_start, strip.frame_end, strip.scale = first, last, 1.0
+    return strip
+
+
+def without_effect(run: Channel) -> Channel:
+    """Return a channel of a single row that changes nothing of what is below."""
+    values = np.zeros((1, run.values.shape[1]), np.float32)
+    if run.path.endswith("rotation_quaternion"):
+        values[0, 0] = 1.0
+    return run._replace(values=values, indices=_indices(run), slopes=None)
+
+
+def difference(run: Channel, below: Array) -> Channel:
+    """Return the channel of a layer that makes the values of a run of those `below`, which are shaped like them.
+
+    Of equivalent differences it is the shortest at first, and then that nearest to the one before.
+    """
+    values, indices = run.values.astype(np.float64), _indices(run)
+    if run.path.endswith("rotation_quaternion"):
+        under, over = (each / np.linalg.norm(each, axis=1, keepdims=True) for each in (below, values))
+        found = product(conjugated(under.T), over.T)
+        found = found * signs_along(found[None])[0]
+        values = (found if found[0, 0] >= 0.0 else -found).T
+    elif run.path.endswith("rotation_euler"):
+        values = np.unwrap(values - below, axis=0)
+        values = values - tau * np.round(values[:1] / tau)
+    else:
+        values = values - below
+    return run._replace(values=values.astype(np.float32), indices=indices, slopes=None)
+
+
+def _indices(run: Channel) -> Sequence[int]:
+    """Return the channels to key: of quaternions all, as Blender combines them as one."""
+    return range(4) if run.path.endswith("rotation_quaternion") else run.indices
+
+
+class _Layer(NamedTuple):
+    track: NlaTrack
+    strip: NlaStrip
+    bag: ActionChannelbag
+
+
+def _layers(armature: Object) -> Iterator[_Layer]:
+    """Yield the layers of an armature, the topmost first."""
+    animation = armature.animation_data
+    for track in reversed(animation.nla_tracks if animation else ()):
+        for strip in track.strips:
+            if strip.action and strip.action_slot and _MARK in strip.action:
+                bag = strip.action.layers[0].strips[0].channelbag(strip.action_slot)
+                if bag is not None:
+                    yield _Layer(track, strip, bag)
+
+
+def is_blended(armature: Object) -> bool:
+    """Tell whether an animation of an armature is mixed with others instead of replacing what is below it."""
+    animation = armature.animation_data
+    if animation is None or not animation.use_nla or animation.use_tweak_mode:
+        return False
+    blends = {strip.blend_type for strip in strips_of(animation, muted=False)}
+    if animation.action and len(animation.nla_tracks):
+        blends.add(animation.action_blend_type if animation.action_influence == 1.0 else "PART")
+    return bool(blends - {"REPLACE"})
+
+
+def has_baked_layers(armature: Object, bones: Collection[str]) -> bool:
+    """Tell whether bakes have left keys of these bones on layers."""
+    paths = _paths(armature, bones)
+    return any(curve.data_path in paths for layer in _layers(armature) for curve in layer.bag.fcurves)
+
+
+def _paths(armature: Object, bones: Collection[str]) -> set[str]:
+    posed = [armature.pose.bones[name] for name in bones]
+    return {bone.path_from_id(prop) for bone in posed for prop in (*PROPERTIES, "location")}
+
+
+def remove_layer_keys(
+    armature: Object, bones: Collection[str], first: float, last: float, undo: ExitStack
+) -> tuple[int, Sequence[partial[None]]]:
+    """Remove the keyframes that bakes have given these bones on layers between two times; return their number.
+
+    Layers, and curves, that are left without any are for the caller to remove by the calls returned, as that cannot be
+    undone. Closing `undo` restores everything else.
+    """
+    paths, count, ends = _paths(armature, bones), 0, list[partial[None]]()
+    for layer in _layers(armature):
+        left = 0
+        for curve in layer.bag.fcurves:
+            keys = get_keys(curve)
+            going = generated(curve) & in_range(keys, first, last)
+            if curve.data_path not in paths or not going.any():
+                left += len(going)
+                continue
+            count += int(going.sum())
+            left += int((~going).sum())
+            undo.callback(put_keys, curve, keys)
+            put_keys(curve, {name: column[~going] for name, column in keys.items()})
+            if going.all():
+                ends.append(partial(layer.bag.fcurves.remove, curve))
+        if not left:
+            ends.append(partial(_remove_layer, armature, layer))
+    return count, ends
+
+
+def _remove_layer(armature: Object, layer: _Layer) -> None:
+    """Remove a layer; the action that was pushed down for it is the active one again, if nothing else is there."""
+    animation, action = armature.animation_data, layer.strip.action
+    below = action[_MARK]
+    layer.track.strips.remove(layer.strip)
+    if not len(layer.track.strips):
+        animation.nla_tracks.remove(layer.track)
+    if not action.users:
+        bpy.data.actions.remove(action)
+    others = list(_layers(armature))
+    if below and animation.action is None:
+        if others:
+            others[-1].bag.id_data[_MARK] = others[-1].bag.id_data[_MARK] or below
+            return
+        track = animation.nla_tracks.get(below)
+        if track is not None and len(track.strips) == 1 and track == animation.nla_tracks[-1]:
+            base, slot = track.strips[0].action, track.strips[0].action_slot
+            animation.nla_tracks.remove(track)
+            _assign_again(animation, base, slot.handle if slot else None)
