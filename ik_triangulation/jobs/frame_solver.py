@@ -20,9 +20,8 @@ from ..kinematics.rotation import rotation_angle
 from ..motion.jumps import Jump
 from ..motion.path import Path, meet
 from ..motion.path_measures import PathMeasures
-from ..rig.anatomy.limbs import Anatomy
+from ..rig.anatomy.limbs import rest_body
 from ..rig.armature import Bones
-from ..rig.controls import Controls
 from ..rig.frames.samples import Rig, Sample
 from ..rig.freedom import can_turn, limits_of
 from ..rig.limb import Limb
@@ -55,7 +54,7 @@ def _part(limb: Limb) -> tuple[str, str]:
         return "NONE", ""
     stored = getattr(bones[limb.tip], "ik_triangulation", None)  # not there unless it is registered
     turning = [name for name in moving if can_turn(bones[name])]
-    found = Anatomy(limb.armature, Controls(limb.armature)).limb_of(turning)
+    found = rest_body(limb.armature).limb_of(turning)
     side = found.side if found else ""
     if stored and stored.body_part != "NONE":
         return str(stored.body_part), side

@@ -48,7 +48,7 @@ from ..rig.frames.body_frames import Animation, with_places
 from ..rig.frames.body_samples import BodySamples, read_between
 from ..rig.frames.samples import Samples
 from ..rig.limb import Limb
-from ..rig.stored_body import stored_body
+from ..rig.stored_body import StoredLimbs, stored_body
 from ..rig.targets.goal import GoalReader
 from ..rig.timeline import Clock
 from ..solvers.body.floor import Floor, floor_of
@@ -423,15 +423,16 @@ def read_problem(
     return BodyProblem(rig, samples, contacts, animated)
 
 
-def body_of(armature: Object, tip: str) -> RigBody | None:
+def body_of(armature: Object, tip: str, known: StoredLimbs | None = None) -> RigBody | None:
     """Return the body that the limb which ends in `tip` is solved with; None for a limb that is solved alone.
 
     Limbs are solved together if a tip among them is held, or if they share bones. One that merely hangs on another is
     solved after it. Several held tips are a body without anything that reaches: the feet of an animal whose hips are
-    animated. Raises what stored_body() does, and ChainError for a held limb that is alone.
+    animated. `known` are the armature's limbs, if these are. Raises what stored_body() does, and ChainError for a held
+    limb that is alone.
     """
     bones = armature.pose.bones
-    found = stored_body(armature, tip)
+    found = stored_body(armature, tip, known)
     if found is None or not (found.limbs or found.contacts or len(found.held) > 1):
         if bones[tip].ik_triangulation.hold:
             raise ChainError(
@@ -453,14 +454,14 @@ def check_alone(armature: Object, tip: str, what: str) -> None:
 
 def bodies_and_tips(armature: Object) -> tuple[list[RigBody], list[str]]:
     """Return the bodies of an armature that are to be baked, and the tips of the limbs that are baked one by one."""
-    bodies, alone = list[RigBody](), list[str]()
+    bodies, alone, known = list[RigBody](), list[str](), StoredLimbs(armature)
     for bone in armature.pose.bones:
         stored = bone.ik_triangulation
         if not stored.hold and not (stored.enabled and stored.target):
             continue
         if any(bone.name in body.tips for body in bodies):
             continue
-        body = body_of(armature, bone.name)
+        body = body_of(armature, bone.name, known)
         if body is None:
             alone.append(bone.name)
         else:

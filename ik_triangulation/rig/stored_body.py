@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from bpy.types import ActionChannelbag, Object, PoseBone, Scene
 
@@ -119,18 +121,58 @@ def _has_hand_keys(bag: ActionChannelbag, path: str) -> bool:
     return False
 
 
-def stored_body(armature: Object, tip: str) -> RigBody | None:
-    """Return the body of the limb that ends in `tip`; None for a limb that is alone.
+class StoredLimbs:
+    """The limbs of an armature as they are set up now: the bones that each of them turns, and what moves together.
 
     A limb is a bone whose target is set and that is enabled, or that is held. Two limbs are of one body if they share
-    bones, or if one hangs on a bone that the other turns. Raises what RigBody does.
+    bones, or if one hangs on a bone that the other turns.
     """
-    check_registered()
+
+    def __init__(self, armature: Object) -> None:
+        check_registered()
+        self._bones = armature.pose.bones
+        self.chains = {bone.name: _chain(bone) for bone in self._bones if _is_limb(bone)}
+
+    def members(self, tip: str) -> list[str]:
+        """Return the tips of the limbs that move with one of them, in the order of the bones."""
+        return self._members[tip]
+
+    @cached_property
+    def _members(self) -> dict[str, list[str]]:
+        turning = defaultdict[str, list[str]](list)  # the limbs that turn a bone
+        for name, chain in self.chains.items():
+            for bone in chain:
+                turning[bone].append(name)
+        beside = {name: set[str]() for name in self.chains}
+        for name in self.chains:
+            for bone in (name, *(above.name for above in self._bones[name].parent_recursive)):
+                for other in turning.get(bone, ()):
+                    beside[name].add(other)
+                    beside[other].add(name)
+        groups = dict[str, set[str]]()
+        for name in self.chains:
+            if name not in groups:
+                group, waiting = {name}, [name]
+                while waiting:
+                    more = beside[waiting.pop()] - group
+                    group |= more
+                    waiting += more
+                groups |= dict.fromkeys(group, group)
+        place = {name: number for number, name in enumerate(self.chains)}
+        return {name: sorted(group, key=place.__getitem__) for name, group in groups.items()}
+
+
+def stored_body(armature: Object, tip: str, limbs: StoredLimbs | None = None) -> RigBody | None:
+    """Return the body of the limb that ends in `tip`; None for a limb that is alone.
+
+    `limbs` are those of the armature, if they are known. Raises what RigBody does.
+    """
+    limbs = limbs or StoredLimbs(armature)
     find_bone(armature, tip)
-    chains = {bone.name: _chain(bone) for bone in armature.pose.bones if _is_limb(bone)}
+    chains = limbs.chains
     if tip not in chains:
         return None
-    members = _connected(armature, chains, tip)
+    members = limbs.members(tip)
     bones, settings = armature.pose.bones, armature.ik_triangulation
     reaching = tuple(Limb.of(bones[name]) for name in members if not bones[name].ik_triangulation.hold)
     held = tuple(name for name in members if bones[name].ik_triangulation.hold)
@@ -162,21 +204,3 @@ def _chain(bone: PoseBone) -> tuple[str, ...]:
     """Return the bones that a limb turns, as far as there are so many."""
     line = len(bone.parent_recursive) + 1
     return bones_from_tip(bone.id_data, bone.name, min(bone.ik_triangulation.chain_count, line))
-
-
-def _connected(armature: Object, chains: Mapping[str, tuple[str, ...]], tip: str) -> list[str]:
-    """Return the tips of the limbs that move with each other, in the order of the bones."""
-    bones = armature.pose.bones
-    lines = {name: {name, *(above.name for above in bones[name].parent_recursive)} for name in chains}
-    found, turned = {tip}, set(chains[tip])
-    while True:
-        # A limb that hangs on what is turned, or that turns what a limb found hangs on.
-        more = {
-            name
-            for name, chain in chains.items()
-            if name not in found and (lines[name] & turned or any(lines[other] & set(chain) for other in found))
-        }
-        if not more:
-            return [name for name in chains if name in found]
-        found |= more
-        turned.update(*(chains[name] for name in more))

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
+import numpy as np
 from bpy.types import Object
 from mathutils import Vector
 
@@ -17,6 +19,7 @@ from .shape import FRONT, UP, parts_by_shape
 from .skeleton import ARM_ROOTS, Parts, RestBone, RestBones, RestPoint, children, parents, parts_by_name
 
 _KEPT = 8  # skeletons whose limbs are kept
+_last: tuple[Any, RestBody] | None = None  # what told the skeleton that was asked for last, and its parts
 
 
 @dataclass(frozen=True)
@@ -312,10 +315,20 @@ def rest_body(armature: Object) -> RestBody:
 
     Characters stand along Z and look along -Y in the world, whatever the axes of their armatures are.
     """
+    global _last
     turn = armature.matrix_world.to_3x3().inverted_safe()
     ways = ((turn @ Vector(way)).normalized() for way in ((0.0, 0.0, 1.0), (0.0, -1.0, 0.0)))
     up, front = ((way.x, way.y, way.z) for way in ways)
-    return _recognized(tuple(rest_bones(armature).items()), up, front)
+    bones = armature.data.bones
+    places = np.empty((2, 3 * len(bones)), np.float32)
+    for end, values in zip(("head_local", "tail_local"), places, strict=True):
+        bones.foreach_get(end, values)
+    # All that matters, read faster than the bones: the limbs of a rig, which are solved in turn, ask for one body.
+    above = tuple(parent.name if (parent := bone.parent) else None for bone in bones)
+    now = tuple(bones.keys()), above, places.tobytes(), up, front
+    if _last is None or _last[0] != now:
+        _last = now, _recognized(tuple(rest_bones(armature).items()), up, front)
+    return _last[1]
 
 
 @lru_cache(maxsize=_KEPT)
