@@ -72,9 +72,10 @@ def _written():
     """Messages in the code."""
     for path in (path for room in ROOMS for path in sorted((PACKAGE / room).rglob("*.py"))):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        words = _words(tree)
-        left_out = {id(part) for node in ast.walk(tree) for part in _no_message(node)}
-        for node in ast.walk(tree):
+        nodes = list(ast.walk(tree))
+        words = _words(nodes)
+        left_out = {id(part) for node in nodes for part in _no_message(node)}
+        for node in nodes:
             if id(node) in left_out:
                 continue
             text = template(node)
@@ -111,8 +112,8 @@ def _no_message(node):
         yield from ast.walk(node.value)
 
 
-def _words(tree):
-    assigned = (node for node in ast.walk(tree) if isinstance(node, ast.Assign))
+def _words(nodes):
+    assigned = (node for node in nodes if isinstance(node, ast.Assign))
     return {id(node.value) for node in assigned if any(isinstance(t, ast.Name) and t.id in WORDS for t in node.targets)}
 
 

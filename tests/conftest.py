@@ -55,7 +55,8 @@ ONE = {
     "ui/test_waiting_targets.py::test_in_live_it_is_at_the_hand_as_solved",
     # What is imported from where and told without Blender, and what a zip holds.
     "test_api.py::test_the_mathematics_of_the_manual_run_without_bpy",
-    "test_api.py::test_what_is_missing_is_told_with_the_remedy",
+    "test_api.py::test_what_needs_bpy_is_told_with_the_remedy",
+    "test_api.py::test_what_needs_mathutils_is_told_with_the_remedy",
     "test_api.py::test_with_another_mathutils_the_mathematics_run_and_the_rest_says_what_to_do",
     "scenarios/test_extension.py::test_the_zip_holds_what_ships",
     # Of files that run on both (below), what is solved of long shots and whole bodies, and signals to a process.

@@ -45,6 +45,7 @@ BLENDER = {
 INTERFACES = {"register", "unregister", "step"}  # names that several modules define, as one interface
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+KNOWN = set(FILES)
 PARTS = {path.stem for path in PACKAGE.iterdir()}
 
 
@@ -85,7 +86,7 @@ def imported_files(path: Path) -> dict[Path, int]:
             for alias in node.names:
                 tries = [start / f"{alias.name}.py", start / alias.name / "__init__.py"]
                 tries += [start.with_suffix(".py"), start / "__init__.py"]
-                found.setdefault(next(file for file in tries if file in FILES), node.lineno)
+                found.setdefault(next(file for file in tries if file in KNOWN), node.lineno)
     return found
 
 
@@ -187,10 +188,10 @@ def run_first(path: Path) -> set[Path]:
         if isinstance(node, ast.ImportFrom) and node.level:
             start = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
             package, module = start / "__init__.py", start.with_suffix(".py")
-            found |= {module} & set(FILES)
-            if package in FILES and "__getattr__ = lazy_modules" not in text_of(package):
-                found |= {start / f"{alias.name}.py" for alias in node.names} & set(FILES)
-            found |= {folder / "__init__.py" for folder in (start, *start.parents)} & set(FILES)
+            found |= {module} & KNOWN
+            if package in KNOWN and "__getattr__ = lazy_modules" not in text_of(package):
+                found |= {start / f"{alias.name}.py" for alias in node.names} & KNOWN
+            found |= {folder / "__init__.py" for folder in (start, *start.parents)} & KNOWN
     return found
 
 

@@ -16,7 +16,7 @@ from ..bodies import FEET, human_rig
 from ..rigs import empty, nothing_lost
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
-LAST = 24
+LAST = 12
 
 
 @pytest.fixture

@@ -58,12 +58,12 @@ def test_the_shell_hides_nothing_in_any_kind_of_shading():
 def test_a_new_map_takes_the_place_of_the_old_one():
     rig = rig_in_space()
     first = mapping.map_in_scene(rig, BONES, **FAST, size=8).shown
-    shell = mapping.volume_in_scene(rig, BONES, resolution=3).shown
+    shell = mapping.volume_in_scene(rig, BONES, "CCD", resolution=3, iterations=10).shown
     rig.pose.bones["Bone 0"].location = (1.0, 0.0, 0.0)
     before = first.matrix_basis.copy()
     with nothing_more():
         assert mapping.map_in_scene(rig, BONES, **FAST, size=10).shown == first
-        assert mapping.volume_in_scene(rig, BONES, resolution=4).shown == shell
+        assert mapping.volume_in_scene(rig, BONES, "CCD", resolution=4, iterations=10).shown == shell
     assert (first.matrix_basis.translation - before.translation).length > 0.5
     assert (first.data.size[0], shell.data.name) == (10, "Reach of Bone 2")
     other = mapping.map_in_scene(rig, BONES[:2], **FAST, size=8).shown

@@ -19,7 +19,7 @@ DOWN = Vector((-0.2, -0.4, -0.7))
 WAITING = ("hand.R", "head")
 
 
-@pytest.fixture(params=[1.0, 2.5])
+@pytest.fixture(params=[2.5, pytest.param(1.0, marks=pytest.mark.long)])
 def rig(request):
     rig = human_rig(with_head=True)
     rig.location, rig.rotation_euler, rig.scale = (1.0, 2.0, 0.5), (0.0, 0.0, 0.7), (request.param,) * 3

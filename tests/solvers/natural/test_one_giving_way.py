@@ -66,9 +66,9 @@ def test_a_limb_out_of_reach_is_stretched_towards_its_target():
         assert (pose.tip - root).angle(aim - root) < 1e-3
 
 
-def test_a_hand_beyond_the_ends_of_its_ranges_turns_about_as_fast_as_its_goal(long):
+def test_a_hand_beyond_the_ends_of_its_ranges_turns_about_as_fast_as_its_goal():
     largest = []
-    for seed in range(8 if long else 3):
+    for seed in range(8):
         chain = arm(seed, NARROW)
         tree, there, tasks = goals(seed, NARROW, turned=0.9)
         reference, before = pose_at(tree, chain, there, 0), None

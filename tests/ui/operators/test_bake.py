@@ -128,7 +128,7 @@ def test_cancelled_at_any_moment_in_a_window_it_loses_nothing(destination, monke
     if destination == "NLA_TRACK":
         push_down(rig)
     rig.pose.bones["Hand.L"].rotation_quaternion = (0.6, 0.0, 0.8, 0.0)  # posed, not keyed
-    for _ in range(70 if long else 20):
+    for _ in range(70 if long else 8):
         with nothing_lost():
             recorder = Recorder()
             operator, context = pressed(POSE_OT_ik_triangulation_bake_all, recorder)

@@ -19,7 +19,7 @@ X = Vector((1.0, 0.0, 0.0))
 
 @pytest.fixture(autouse=True)
 def _forget(monkeypatch):
-    monkeypatch.setattr(shell, "_FINE", 8)  # as many targets as can be searched well within the time for a shell
+    monkeypatch.setattr(shell, "_FINE", 6)  # as many targets as can be searched well within the time for a shell
     shells.forget_shells()
     yield
     shells.forget_shells()

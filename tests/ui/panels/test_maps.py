@@ -21,7 +21,7 @@ def below(name, said):
 
 
 def test_show_reach_says_how_much_is_reached(monkeypatch):
-    monkeypatch.setattr(map_operators, "_RESOLUTION", 6)
+    monkeypatch.setattr(map_operators, "_RESOLUTION", 4)
     configure(rig_in_space(), "Bone 2", target=empty(), chain_count=3)
     bpy.ops.pose.ik_triangulation_show_reach()
     assert below("show_reach", drawn(ADVANCED))[0].endswith("% of the points are reached")
@@ -38,7 +38,7 @@ def test_maps_are_there_only_with_research_tools(monkeypatch):
 
 def test_the_colours_of_a_volume_are_explained_below_its_button():
     configure(rig_in_space(), "Bone 2", target=empty(), chain_count=3)
-    bpy.ops.pose.ik_triangulation_map_volume(resolution=5, metric="travel")
+    bpy.ops.pose.ik_triangulation_map_volume(resolution=3, metric="travel")
     said = drawn(PANEL)
     assert below("map_volume", said)[0].startswith("Travel: 0% (blue) to")
     assert not any("are reached" in text for text in said)
