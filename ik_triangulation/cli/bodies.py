@@ -33,7 +33,12 @@ from .limbs import armature_of, range_of
 from .run import CommandResult
 
 _OF_A_LIMB = ("bones", "target", "preset", "chain_count", "all")
-_OF_ALL = ("tolerance", "angle_tolerance", "influence")  # settings of limbs that are given to all that reach
+_OF_ALL = (
+    "tolerance",
+    "angle_tolerance",
+    "influence",
+    "soft_edge",
+)  # settings of limbs that are given to all that reach
 
 
 def bake_one_body(arguments: Namespace, scene: Scene, progress: Progress | None) -> CommandResult:

@@ -173,7 +173,7 @@ class LimbProblem:
             form=solver_settings(self.limb).form,
             fps=fps_of(scene, self.samples.frames),
             smoothing=self.limb.smoothing,
-            soft_edge=self.limb.soft_edge,
+            soft=(0,) if self.limb.soft_edge else (),
             seed=self.limb.seed,
             part_from=part_from,
         )
@@ -326,6 +326,7 @@ class BodyProblem:
             compliance=compliance_with_contacts(self.rig, tree, tasks),
             fps=fps_of(scene, self.samples.frames),
             smoothing=smoothing,
+            soft=[self.body.number_of[limb.tip] for limb in self.rig.limbs if limb.soft_edge],
             seed=self.rig.limbs[0].seed if self.rig.limbs else 0,
         )
 

@@ -43,8 +43,11 @@ from ..solvers.body.reaching import hung, reaching_of
 from ..solvers.body.swivelling import limbs_with_swivel, with_swivels
 from ..solvers.natural.looking import turned_to_look
 from ..solvers.natural.posture import Posture, Relaxation, interpolated_offsets, time_weight
+from ..solvers.natural.soft_edge import Pace
 from .body_easing import eased
+from .body_edge import led_over
 from .far_goals import drawn_in, far_tips, without
+from .jumps import leaps_of, ways_of
 from .limb_motion import limbs_alone
 from .shot import Shot
 
@@ -160,10 +163,22 @@ def body_path(shot: Shot, settings: BodyPathSettings = USUAL_SETTINGS) -> Work[B
             posed = yield from work.with_swivels(calmer)
             hastier = largest_turns(tree, posed).max() > largest_turns(tree, calmer).max()
             states = calmer if hastier else posed
+        soft = [tip for tip in far if tip in shot.soft]
+        if soft:
+            states = yield from _soft(work, states, asked, soft)
         geometry = Geometry(tree, states)
         if floor is None or bounds or not floor.crossed(geometry):
             return BodyPath(states, System(tree, states, asked).met)
         bounds = kept_above(floor, (), geometry)
+
+
+def _soft(work: _Path, states: States, asked: Sequence[Task], tips: Sequence[int]) -> Work[States]:
+    """The states with a soft edge of reach for these tips, whose goals are as `asked` in some frames out of reach."""
+    places = [task for task in asked if isinstance(task, PlaceTask) and task.tip in tips]
+    missed = np.any([~System(work.tree, states, [place]).met for place in places], axis=0)
+    others = [task for task in work.precise if task.tip not in tips or task.level == Level.HOLD]
+    pace = Pace(work.tempo[0], leaps_of(ways_of(work.tree, work.given, places)))
+    return (yield from led_over(work.tree, Posture(work.tree, work.given), states, others, work.steady, missed, pace))
 
 
 def _best(work: _Path, calm: bool = True, swivels: bool = True) -> Work[States]:

@@ -26,7 +26,7 @@ _DESCENT = Descent(iterations=12, stall=2, tries=2)
 _ONWARDS = Descent(iterations=12, stall=2, tries=2)  # from a pose that is near
 _PRECISE = 0.1  # of their tolerances, to which the other goals are still met
 _BEYOND = 1.02  # of its limb's reach: distance from which on a place may be out of reach
-_LEAN = 0.5  # of the body's size: way that the rest of a body adds to that of a straight limb, at most
+_LEAN = 1.5  # of the body's size: way that the rest of a body adds to that of a straight limb, at most
 _BETWEEN = np.arange(0.125, 1.0, 0.125)  # shares of what is left of a way, solved at once: few poses cost what one does
 _TOGETHER, _ALONE = 3, 2  # rounds of these for all far tips at once, and for each
 _DOUBT = 2.0  # times the shortest way that is missed: tried again, as from nearer by it may be met

@@ -53,7 +53,7 @@ def limb_motion(shot: Shot) -> Work[Tracked]:
         smoothing=shot.smoothing,
         cyclic=cyclic,
         first=shot.part_from or 0,
-        edge=Pace(shot.fps, leaps, cyclic) if shot.soft_edge else None,
+        edge=Pace(shot.fps, leaps, cyclic) if 0 in shot.soft else None,
     )
     if shot.preferences:
         goals, wishes = ([task.take(own) for task in each] for each in (tasks, shot.preferences))
@@ -126,7 +126,8 @@ def limbs_alone(shot: Shot) -> Work[States | None]:
         if own:
             joints = list(limb.joints)
             there = limb.tree.posed(rotations[joints], limb.frames(tree, geometry, rotations))
-            alone = replace(shot, tree=limb.tree, reference=there, tasks=own, form=limb.form)
+            soft = (0,) if tip in shot.soft else ()
+            alone = replace(shot, tree=limb.tree, reference=there, tasks=own, form=limb.form, soft=soft)
             path = yield from limb_motion(alone)
             found[joints] = limb.tree.rotations(path.states)
     return tree.posed(found, reference)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -30,8 +30,8 @@ class Shot:
     `tasks`, each with its tolerance, over all frames, `preferences` to settle in what they leave free, and the
     `influence` (F) of tips, 0 to 1, by their numbers (1 by default). Of the whole: the balance `steady`, the `floor`
     below, and the `compliance` (k, 1) of the columns. `form` is that of a single limb; a body has none. Of time: `fps`
-    is the number of these frames in a second, `smoothing` (0 to 1) calms the motion, with a `soft_edge` limbs
-    straighten over some frames where goals are out of reach, `seed` draws restarts, and
+    is the number of these frames in a second, `smoothing` (0 to 1) calms the motion, tips that are `soft` take
+    some frames to where their goals are out of reach and back, `seed` draws restarts, and
     `part_from` is the number of the first frame in a longer path of which these are a part, which is no cycle.
     """
 
@@ -46,7 +46,7 @@ class Shot:
     form: LimbForm | None = None
     fps: float = USUAL_FPS
     smoothing: float = 0.0
-    soft_edge: bool = False
+    soft: Collection[int] = ()
     seed: int = 0
     part_from: int | None = None
 

@@ -26,7 +26,7 @@ from ...kinematics.batch.algebra import lengths, rotate, rotate_back
 from .giving_way import EDGE, turned_into_reach
 from .posture import USUAL_FPS
 
-_QUICKNESS = 0.3  # of the spring: 1 by the frames in which it has come about a quarter of its way, at 30 a second
+QUICKNESS = 0.3  # of the spring: 1 by the frames in which it has come about a quarter of its way, at 30 a second
 _STILL = 1e-6  # [rad] of bend that is none
 _NOTHING = 1e-300
 
@@ -37,6 +37,11 @@ class Pace(NamedTuple):
     fps: float = USUAL_FPS
     cuts: Sequence[int] | Indices = ()
     cyclic: bool = False
+
+    @property
+    def rate(self) -> float:
+        """30 by the frames a second."""
+        return USUAL_FPS / self.fps
 
 
 class SoftEdge(NamedTuple):
@@ -52,9 +57,9 @@ def softened(values: Numbers, free: Mask, pace: Pace) -> Numbers:
     They are kept in all other frames. Where there is no frame before or after, or a cut, that side has no spring.
     """
     found = np.where(free, 0.0, values)
-    for run, left, right in _runs(free, pace):
+    for run, left, right in runs_of(free, pace):
         count = len(run) + 1
-        quickness = _QUICKNESS * USUAL_FPS / pace.fps
+        quickness = QUICKNESS * pace.rate
         sides = [_Spring.at(values, free, side, quickness) for side in (left, right)]
         t = np.arange(1.0, count)
         if None not in sides:
@@ -98,8 +103,8 @@ class _Spring(NamedTuple):
         return np.asarray(self.speed * t * np.exp(-self.quickness * t))
 
 
-def _runs(free: Mask, pace: Pace) -> Iterator[tuple[Indices, tuple[int, int] | None, tuple[int, int] | None]]:
-    """Runs of frames that are free, each with the two frames before and after it, the nearer one first.
+def runs_of(free: Mask, pace: Pace) -> Iterator[tuple[Indices, tuple[int, int] | None, tuple[int, int] | None]]:
+    """Yield runs of frames that are free, each with the two frames before and after it, the nearer one first.
 
     None where a path ends; a second frame is -1 where there is none, or where a cut is between the two.
     """

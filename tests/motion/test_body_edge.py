@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A body leads over into frames that it misses and out of them; what it reaches, and its feet, stay."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ik_triangulation.cooperative import finished
+from ik_triangulation.goals.task import PlaceTask
+from ik_triangulation.kinematics.batch import Geometry
+from ik_triangulation.kinematics.batch.algebra import lengths
+from ik_triangulation.motion.body_path import body_path
+from ik_triangulation.solvers.batch.change import System
+from ik_triangulation.solvers.natural.posture import Posture
+from scripts.benchmarks.body_goals import crouch, judge
+
+from .test_body_path import FIGURE, TREE, shot_of
+
+FRAMES = 32
+
+
+@pytest.fixture(scope="module")
+def paths():
+    """The tasks of a hand that goes out of reach and back, and the states with a hard and with a soft edge."""
+    reference, tasks, _ = crouch(FIGURE, FRAMES)
+    hand = FIGURE.number_of["hand.L"]
+    place = Geometry(TREE, reference).tip(hand)
+    way = 2.2 * np.sin(np.linspace(0.0, np.pi, FRAMES)) ** 2 * np.array([[0.3], [-1.0], [0.2]])
+    goal = next(task for task in tasks if task.tip == hand and isinstance(task, PlaceTask))
+    tasks = [*tasks[:4], goal.to_points(place + way)]
+    shot = shot_of(reference, tasks)
+    return tasks, [finished(body_path(replace(shot, soft=soft))).states for soft in ((), (hand,))]
+
+
+def test_frames_that_are_reached_and_the_feet_stay(paths):
+    tasks, (hard, soft) = paths
+    met = System(TREE, hard, tasks).met
+    assert 8 < met.sum() < FRAMES - 4
+    assert np.array_equal(System(TREE, soft, tasks).met, met)
+    assert np.abs(TREE.rotations(soft)[..., met] - TREE.rotations(hard)[..., met]).max() == 0.0
+    assert judge(FIGURE, soft, tasks)[0][:2].max() < 1e-4
+
+
+def test_the_body_leaves_its_goals_as_fast_as_it_moves(paths):
+    tasks, every = paths
+    met = System(TREE, every[0], tasks).met
+    edge = np.flatnonzero(met[1:] != met[:-1])
+    posture = Posture(TREE, every[0].take(np.zeros(FRAMES, np.intp)))
+    bends = [np.abs(np.diff(posture.offsets(states), 2)).max(0) for states in every]  # around frames 1, 2, ...
+    around = [edge[0] + np.arange(-1, 2), edge[-1] + np.arange(-1, 2)]
+    hard, soft = (bend[np.concatenate(around)].max() for bend in bends)
+    assert soft < 0.8 * hard
+
+
+def test_the_hand_does_not_fall_back_where_its_target_leaves_the_reach(paths):
+    tasks, every = paths
+    met = System(TREE, every[0], tasks).met
+    first = int(np.flatnonzero(~met)[0])
+    for states in every:
+        tip = Geometry(TREE, states).tip(tasks[-1].tip)
+        off = lengths(tip - tasks[-1].target.place)
+        moved = lengths(np.diff(tasks[-1].target.place))[first - 1]
+        assert off[first] < 1.5 * moved
