@@ -169,10 +169,11 @@ class Relaxation:
         if tree.moves_root:
             states.own_places()
         active: Any = slice(None)
+        goals, posture, moves = tasks, self.posture, np.ones(len(states), bool)
         last, gain = np.zeros_like(offsets), np.full(offsets.shape[1], self.gain)
         for _ in range(steps):
-            system = System(tree, states.take(active), [task.take(active) for task in tasks])
-            wish = self.posture.columns(system.geometry, -gain[active] * self._descent(offsets)[:, active])
+            system = System(tree, states.take(active), goals)
+            wish = posture.columns(system.geometry, -gain[active] * self._descent(offsets)[:, active])
             wish += MOMENTUM * last[:, active]
             change = self._change(system, wish)
             most = np.abs(change).max(0)
@@ -182,14 +183,16 @@ class Relaxation:
             last[:, active] = change
             moved = tree.moved(system.states, system.geometry.frames, change)
             states.put(active, moved)
-            offsets[:, active] = self.posture.take(active).offsets(moved)
+            offsets[:, active] = posture.offsets(moved)
             moving = np.zeros(len(states), bool)
             moving[active] = most > self.still
-            if moving.all():
+            moving = moving if moving.all() else self._with_neighbours(moving)
+            if (moving == moves).all():
                 continue
-            active = np.flatnonzero(self._with_neighbours(moving))
-            if not len(active):
+            if not moving.any():
                 break
+            moves, active = moving, slice(None) if moving.all() else np.flatnonzero(moving)
+            goals, posture = [task.take(active) for task in tasks], self.posture.take(active)
         return states
 
     def _descent(self, offsets: Numbers) -> Numbers:
