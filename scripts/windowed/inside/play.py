@@ -90,9 +90,9 @@ def main() -> None:
         bpy.app.handlers.load_post.append(hide_grid)
         hide_grid()
     print(f"Blender {bpy.app.version_string}", flush=True)
-    wait.watch()
     steps = play(modules, float(seconds))
     bpy.app.timers.register(lambda: tick(steps), first_interval=STARTED, persistent=True)
+    wait.watch()  # not of the timer above, which is always due: no wait would end before its time is over
 
 
 main()
