@@ -2,7 +2,7 @@
 """Speed and quality beside a peer, on the same work in one run: read the ratios, not the seconds.
 
 python scripts/benchmark.py bake [--rows ...] [--solvers ...]   whole bakes beside bpy.ops.nla.bake: limits, moving
-                                 [--rounds N] [--sizes ...]     roots, meshes, many bones, out of reach, scale
+                                 [--rounds N] [--sizes ...]     roots, meshes, many bones, limbs and bodies, scale
 python scripts/benchmark.py paths [--paths ...] [--chains ...]  turns and jumps of joints along eight paths
                                  [--json FILE] [--beside FILE]  and beside the figures of another version
 python scripts/benchmark.py methods [--solvers ...]             bakes by published methods beside the methods alone

@@ -39,6 +39,7 @@ from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import cross, lengths, normalized, product, quaternions
 from ..kinematics.body_anatomy import Part
 from ..motion.faded_path import standing
+from ..motion.jumps import ways_of
 from ..motion.method import Natural
 from ..motion.reduction import parts_between
 from ..motion.shot import Shot, SolvedPath
@@ -49,7 +50,7 @@ from ..rig.frames.body_samples import BodySamples, read_between
 from ..rig.frames.samples import Samples
 from ..rig.limb import Limb
 from ..rig.stored_body import StoredLimbs, stored_body
-from ..rig.targets.goal import GoalReader
+from ..rig.targets.goal import GoalReader, PlacesAndTurns
 from ..rig.timeline import Clock
 from ..solvers.body.floor import Floor, floor_of
 from ..solvers.body.reaching import reaching_of
@@ -71,6 +72,7 @@ class LimbProblem:
         self.limb, self.bones, self.samples = limb, bones, samples
         self.start = at_frame(samples.first, bones)
         self._reader, self._goals = GoalReader(), dict[int, Goal]()
+        self._frames: States | None = None
         self.bases = self._read_bases()
 
     @property
@@ -109,9 +111,14 @@ class LimbProblem:
         return self._posed
 
     @cached_property
+    def _points(self) -> PlacesAndTurns | None:
+        """The goals of all frames as arrays; None where they are no points."""
+        return self._reader.goals(self.samples)
+
+    @cached_property
     def _posed(self) -> list[Task] | Refusal:
         """The goals of all frames as tasks."""
-        read = self._reader.goals(self.samples)
+        read = self._points
         if read is not None:
             tasks: list[Task] = [point_task(read.places, read.tolerance)]
             if read.rotations is not None:
@@ -133,7 +140,7 @@ class LimbProblem:
     @cached_property
     def _preferred(self) -> list[Task] | Refusal:
         """Comfort and obstacles as tasks."""
-        if self.samples.steady and self._reader.goals(self.samples) is not None:
+        if self.samples.steady and self._points is not None:
             return []
         return preferences_of(self._all_goals, self.tree, self.start.chain.reach)
 
@@ -165,6 +172,7 @@ class LimbProblem:
         if reference is not None:
             every = np.broadcast_to(reference, (*reference.shape[:2], len(frames)))
             frames = self.tree.posed(every, frames)
+        self._frames = frames
         return Shot(
             tree=self.tree,
             reference=frames,
@@ -177,6 +185,11 @@ class LimbProblem:
             seed=self.limb.seed,
             part_from=part_from,
         )
+
+    @property
+    def ways(self) -> Numbers:
+        """Ways of the goals to each frame from the one before (F), as shares of the reach."""
+        return ways_of(self.tree, self._frames or self.frames(), self.tasks)
 
     def frames(self) -> States:
         """Return states of all frames, the joints as at the first one."""
