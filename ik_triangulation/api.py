@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from .jobs.report import BodyReport, TipSummary
     from .jobs.report import Report as Report
     from .jobs.report import TipReport as TipReport
+    from .jobs.retime import retime as retime
     from .jobs.setup import add_limbs as add_limbs
     from .jobs.setup import new_target as new_target
     from .jobs.setup import set_up_body as set_up_body

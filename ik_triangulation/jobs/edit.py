@@ -9,20 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from math import ceil, floor, isfinite
 from time import perf_counter
 from typing import Any
 
 import bpy
 import numpy as np
-from bpy.types import Object, PoseBone, Scene, ViewLayer
-from mathutils import Quaternion, Vector
+from bpy.types import ActionChannelbag, Object, PoseBone, Scene, ViewLayer
+from mathutils import Euler, Quaternion, Vector
 
 from ..cooperative import Job, Work, cooperative, relay
 from ..errors import AnimationError, ChainError, SettingError
 from ..items import PROFILES
-from ..kinematics import Freedom
+from ..kinematics import Free, Freedom
 from ..kinematics.arrays import Numbers
 from ..rig.anatomy.limbs import Anatomy
 from ..rig.armature import Bones, find_bone
@@ -33,7 +34,7 @@ from ..rig.controls import Controls
 from ..rig.destination import Destination
 from ..rig.frames.body_frames import plain_rotations, plain_values
 from ..rig.frames.reader import FrameReader
-from ..rig.frames.samples import tip_location
+from ..rig.frames.samples import frame_of, tip_location
 from ..rig.freedom import keyed
 from ..rig.hips import location_path
 from ..rig.keyframes import (
@@ -52,8 +53,10 @@ from ..rig.keyframes.channelbags import channelbag_of, find_curves, new_curve
 from ..rig.keyframes.shaping import knots_for, profile_at, reshaped, with_keys_at, with_outside_of
 from ..rig.keyframes.unkeyed import values_shown
 from ..rig.limb import Limb
-from ..rig.rotation import channel, values_for, within_limits
-from ..rig.targets.motion import carried_by_nothing, into_location, keyable_owner
+from ..rig.rotation import channel, rotation_from, values_for, within_limits
+from ..rig.targets.goal import orientation_of
+from ..rig.targets.motion import carried_by_nothing, into_location, into_rotation, keyable_owner
+from ..rig.targets.surface import looks_of
 from ..rig.targets.untouched import check_body_limbs, is_waiting
 from ..rig.timeline import Clock, check_nla, evaluated_time
 from .bake import frames_from
@@ -69,14 +72,14 @@ from .writing import Keys, Undo, Writing, write_together
 
 _NEAR = 0.002  # of the offset: how near the keyframes of a target follow the profile
 _PARTS = 4
+_FREE = Free()
 
 
 @dataclass(frozen=True)
-class Pull:
-    """A pull by `offset` (world space) at a `frame`, that fades over `falloff` frames on both sides."""
+class Falloff:
+    """An edit at a `frame` that fades over `falloff` frames on both sides, by a profile of proportional editing."""
 
     frame: float
-    offset: Vector
     falloff: int
     profile: str
 
@@ -85,8 +88,6 @@ class Pull:
             raise SettingError(f"Falloff '{self.profile}' is unknown. Choose one of {', '.join(PROFILES)}.")
         if self.falloff < 1:
             raise SettingError(f"A falloff of {self.falloff} frames is too short. Give it 1 or more.")
-        if not all(map(isfinite, tuple(self.offset))):
-            raise SettingError("The offset is no valid vector. Give it three numbers.")
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -94,8 +95,21 @@ class Pull:
         return self.frame - self.falloff, self.frame + self.falloff
 
     def share(self, frame: float) -> float:
-        """Return the share of the offset at a frame."""
+        """Return the share of the edit at a frame."""
         return float(profile_at(self.profile, 1.0 - abs(frame - self.frame) / self.falloff))
+
+
+@dataclass(frozen=True)
+class Pull(Falloff):
+    """A pull by `offset` and `turn`, a rotation vector [rad], world space."""
+
+    offset: Vector = field(default_factory=Vector)
+    turn: Vector = field(default_factory=Vector)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not all(map(isfinite, (*self.offset, *self.turn))):
+            raise SettingError("The offset is no valid vector. Give it three numbers.")
 
 
 @cooperative
@@ -108,17 +122,21 @@ def pull(
     profile: str = "SMOOTH",
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
+    *,
+    rotation: Sequence[float] = (0.0, 0.0, 0.0),
 ) -> Job[Report]:
     """Pull a tip by `offset` [Blender units, world space] at a frame, and have the frames around follow.
 
-    The offset fades over `falloff` frames on both sides, by a `profile` of proportional editing: SMOOTH, SPHERE, ROOT,
-    INVERSE_SQUARE, SHARP, LINEAR or CONSTANT. The location of the limb's target is keyed so, and the frames within the
-    falloff, of the limb or its body, are solved again near what they show and written; those outside keep their curves.
+    The tip also turns by `rotation`, XYZ Euler angles [rad] in world space, if it follows the rotation of its target.
+    Both fade over `falloff` frames on both sides, by a `profile` of proportional editing: SMOOTH, SPHERE, ROOT,
+    INVERSE_SQUARE, SHARP, LINEAR or CONSTANT. The limb's target is keyed so, and the frames within the falloff, of the
+    limb or its body, are solved again near what they show and written; those outside keep their curves.
     Of a bone without a target its own keys are edited, with those of its limb. Raises an IKError that names the
     culprit, as where nothing is baked or keyed; then, and if it is stopped, nothing has changed.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
-    edit = Pull(float(frame), Vector(offset), int(falloff), profile)
+    axis, angle = Euler(rotation).to_quaternion().to_axis_angle()
+    edit = Pull(float(frame), int(falloff), profile, Vector(offset), axis * angle)
     bone = armature.pose.bones[find_bone(armature, tip).name]
     view_layer.update()
     with Undo() as undo:
@@ -126,7 +144,7 @@ def pull(
         if part.helper is None:
             yield from relay(_move_target(part, edit, scene, view_layer, undo), (0, _PARTS))
         yield 1, _PARTS
-        report = yield from relay(_solve_again(part, scene, view_layer, undo), (1, _PARTS))
+        report = yield from relay(solve_again(part, part.frames, scene, view_layer, undo), (1, _PARTS))
         part.remove_helper()
         view_layer.update()
         undo.pop_all()
@@ -163,7 +181,9 @@ class EditedPart:
             bpy.data.actions.remove(action)
 
 
-def part_around(bone: PoseBone, edit: Pull, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> Work[EditedPart]:
+def part_around(
+    bone: PoseBone, edit: Falloff, scene: Scene, view_layer: ViewLayer, undo: ExitStack
+) -> Work[EditedPart]:
     """Return the frames that a pull solves again: of a bake, or of an animation by hand.
 
     Raises ChainError for a tip that is held, AnimationError where nothing is baked or keyed.
@@ -174,10 +194,11 @@ def part_around(bone: PoseBone, edit: Pull, scene: Scene, view_layer: ViewLayer,
     if stored is not None and stored.target is not None:
         yield
         return _baked_part(bone, edit, scene)
-    return (yield from _keyed_part(bone, edit, scene, view_layer, undo))
+    pulled = edit if isinstance(edit, Pull) else Pull(edit.frame, edit.falloff, edit.profile)
+    return (yield from _keyed_part(bone, pulled, scene, view_layer, undo))
 
 
-def _baked_part(bone: PoseBone, edit: Pull, scene: Scene) -> EditedPart:
+def _baked_part(bone: PoseBone, edit: Falloff, scene: Scene) -> EditedPart:
     """Return the frames of a bake within the falloff. Raises AnimationError where there are none."""
     armature, tip = bone.id_data, bone.name
     if is_waiting(bone):
@@ -205,35 +226,53 @@ def _keyed_part(bone: PoseBone, edit: Pull, scene: Scene, view_layer: ViewLayer,
 
     Raises AnimationError where the bones have no keys there.
     """
-    armature = bone.id_data
-    known = Anatomy(armature, Controls(armature)).limb_with(bone.name)
-    above = [bone.name, *(each.name for each in bone.parent_recursive[:2])]
-    names = tuple(known.bones) if known and known.bones[-1] == bone.name else tuple(reversed(above))
+    armature, names = bone.id_data, bones_to(bone)
     helper = bpy.data.objects.new("IK Triangulation Pull", None)
     undo.callback(bpy.data.objects.remove, helper)
     scene.collection.objects.link(helper)
-    limb = Limb.from_bones(armature, names, helper)
-    times = [key for curve in curves_of(armature) for key in _times(curve, limb.pose_bones)]
-    clock = Clock(scene, armature)
-    if not times or not min(times) <= clock.time(edit.frame) <= max(times):
-        raise AnimationError(
-            f"The limb of '{bone.name}' has no target, and its bones no keys around frame {edit.frame:g}. "
-            "Key them first, or add a limb."
-        )
+    limb = Limb.from_bones(armature, names, helper, **({"orientation": "FULL"} if edit.turn.length else {}))
+    check_keyed_around(limb.pose_bones, edit.frame, scene)
     frames = range(floor(edit.ends[0]), ceil(edit.ends[1]) + 1)
     reader = FrameReader(limb, scene, view_layer, frames)
-    places = yield from reader.evaluate(frames, lambda depsgraph, _: tip_location(limb, depsgraph))
+    seen = yield from reader.evaluate(
+        frames,
+        lambda depsgraph, _: (tip_location(limb, depsgraph), frame_of(armature, bone.name, depsgraph).to_quaternion()),
+    )
+    rows = {"location": [seen[frame][0] + edit.offset * edit.share(frame) for frame in frames]}
+    if edit.turn.length:
+        helper.rotation_mode, axis = "QUATERNION", edit.turn.normalized()
+        turns = [Quaternion(axis, edit.turn.length * edit.share(frame)) @ seen[frame][1] for frame in frames]
+        rows["rotation_quaternion"] = [each if each.dot(turns[0]) >= 0.0 else -each for each in turns]
     bag = ensure_channelbag(helper, ExitStack())
-    for index in range(3):
-        curve = new_curve(bag, "location", index, "Object Transforms", ExitStack())
-        curve.keyframe_points.add(len(frames))
-        for point, frame in zip(curve.keyframe_points, frames, strict=True):
-            place = places[frame][index] + edit.offset[index] * edit.share(frame)
-            point.co, point.interpolation = (evaluated_time(scene, frame), place), "LINEAR"
+    for prop, values in rows.items():
+        for index in range(len(values[0])):
+            curve = new_curve(bag, prop, index, "Object Transforms", ExitStack())
+            curve.keyframe_points.add(len(frames))
+            for point, frame, value in zip(curve.keyframe_points, frames, values, strict=True):
+                point.co, point.interpolation = (evaluated_time(scene, frame), value[index]), "LINEAR"
     undo.callback(bpy.data.actions.remove, helper.animation_data.action)
-    helper.location = places[frames[0]]
+    helper.location = seen[frames[0]][0]
     view_layer.update()
     return EditedPart(limb, None, frames, helper)
+
+
+def bones_to(bone: PoseBone) -> tuple[str, ...]:
+    """Return the bones of the limb that ends in a bone, which nobody has set up: as recognized, else three."""
+    armature = bone.id_data
+    known = Anatomy(armature, Controls(armature)).limb_with(bone.name)
+    above = [bone.name, *(each.name for each in bone.parent_recursive[:2])]
+    return tuple(known.bones) if known and known.bones[-1] == bone.name else tuple(reversed(above))
+
+
+def check_keyed_around(bones: Sequence[PoseBone], frame: float, scene: Scene) -> None:
+    """Raise AnimationError if bones without a target have no rotation keys around a frame; the last one is the tip."""
+    armature = bones[-1].id_data
+    times = [key for curve in curves_of(armature) for key in _times(curve, bones)]
+    if not times or not min(times) <= Clock(scene, armature).time(frame) <= max(times):
+        raise AnimationError(
+            f"The limb of '{bones[-1].name}' has no target, and its bones no keys around frame {frame:g}. "
+            "Key them first, or add a limb."
+        )
 
 
 def _times(curve: Any, bones: Sequence[PoseBone]) -> list[float]:
@@ -242,75 +281,118 @@ def _times(curve: Any, bones: Sequence[PoseBone]) -> list[float]:
 
 
 def _move_target(part: EditedPart, edit: Pull, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> Work[None]:
-    """Key the location of the target within the falloff, with the offset."""
+    """Key the location of the target within the falloff, with the offset, and with a turn its rotation."""
     limb, target = part.limb, part.limb.target
     owner, name = keyable_owner(limb), f"target '{limb.target_name}'"
-    path, clock = owner.path_from_id("location"), Clock(scene, target)
     check_action(target)
     check_nla(target, scene, *edit.ends)
-    old = {curve.array_index: curve for curve in curves_of(target) if curve.data_path == path}
-    check_curves(list(old.values()), name)
-    if any(len(curve.modifiers) for curve in old.values()):
+    props = ["location"] if edit.offset.length or not edit.turn.length else []
+    if edit.turn.length:
+        kind = orientation_of(limb, looks_of(target, limb.subtarget, view_layer.depsgraph))
+        if kind not in {"FULL", "DIRECTION"}:
+            raise AnimationError(
+                f"'{limb.tip}' does not follow the rotation of its target. Press Target from Animation first, "
+                "and set Orientation to Match Target."
+            )
+        props.append(channel(owner)[0])
+    paths = [owner.path_from_id(prop) for prop in props]
+    known = [curve for curve in curves_of(target) if curve.data_path in paths]
+    check_curves(known, name)
+    if any(len(curve.modifiers) for curve in known):
         raise AnimationError(f"The F-Curves of {name} have modifiers. Apply or remove them first.")
     animation = target.animation_data
-    if animation and any(curve.data_path == path and not curve.mute for curve in animation.drivers):
-        raise AnimationError(f"The location of {name} has a driver. Pull what drives it, or remove it.")
+    driven = {curve.data_path for curve in (animation.drivers if animation else ()) if not curve.mute}
+    for prop, path in zip(props, paths, strict=True):
+        if path in driven:
+            what = "location" if prop == "location" else "rotation"
+            raise AnimationError(f"The {what} of {name} has a driver. Pull what drives it, or remove it.")
     around = range(floor(edit.ends[0]), ceil(edit.ends[1]) + 1)
+
+    def ways_at(depsgraph: Any, _: float) -> tuple[Vector, Vector]:
+        how = target, limb.subtarget, depsgraph
+        return into_location(*how, edit.offset), into_rotation(*how, edit.turn)
+
     if carried_by_nothing(target, limb.subtarget):
-        offsets = dict.fromkeys((around[0], around[-1]), edit.offset)
+        ways = dict.fromkeys((around[0], around[-1]), ways_at(view_layer.depsgraph, 0.0))
     else:
-        reader = FrameReader(limb, scene, view_layer, around)
-        offsets = yield from reader.evaluate(
-            around, lambda depsgraph, _: into_location(target, limb.subtarget, depsgraph, edit.offset)
-        )
-    at, ways = sorted(offsets), [[*offsets[frame]] for frame in sorted(offsets)]
-    present = tuple(owner.location)
-
-    def moved(index: int) -> Any:
-        line, curve = [way[index] for way in ways], old.get(index)
-
-        def value(time: float) -> float:
-            frame = clock.frame(time)
-            before = curve.evaluate(time) if curve else present[index]
-            return before + float(np.interp(frame, at, line)) * edit.share(frame)
-
-        return value
-
-    ends = clock.time(edit.ends[0]), clock.time(edit.ends[1])
-    known = {index: get_keys(curve) for index, curve in old.items()}
-    times = {clock.time(edit.frame), *(time for keys in known.values() for time in keys["co"][:, 0].tolist())}
-    values = [moved(index) for index in range(3)]
-    knots = knots_for(values, ends, times, _NEAR * max(edit.offset.length, 1e-9))
-    saved = AnimatedValues(target, [path])
+        ways = yield from FrameReader(limb, scene, view_layer, around).evaluate(around, ways_at)
+    saved = AnimatedValues(target, paths)
     undo.callback(saved.update_and_restore, view_layer)
-    new = {}
     bag = ensure_channelbag(target, undo)
-    group = limb.subtarget or "Object Transforms"
-    for index in range(3):
-        curve = old.get(index) or new_curve(bag, path, index, group, undo)
-        if index not in old:
-            curve.keyframe_points.insert(ends[0], present[index], options={"FAST"})
-        new[curve] = reshaped(with_keys_at(curve, ends), values[index], knots)
-    for curve, keys in new.items():
-        if curve.array_index in known:
-            undo.callback(put_keys, curve, known[curve.array_index])
-        put_keys(curve, keys)
+    for prop, path in zip(props, paths, strict=True):
+        line = [ways[frame][prop != "location"] for frame in sorted(ways)]
+        _move_channels(_Moved(owner, prop, sorted(ways), np.array(line)), path, edit, bag, limb.subtarget, scene, undo)
     view_layer.update()
-    keyed_now = values_shown(target, [path])
+    keyed_now = values_shown(target, paths)
     saved.restore()
     for show in keyed_now:
         show()
     yield
 
 
-def _solve_again(part: EditedPart, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> Work[Report]:
-    """Solve the frames of a part near what they show, write them, and measure."""
+@dataclass(frozen=True)
+class _Moved:
+    """A property of a target's `owner` that moves by `ways` (F, 3) at `frames`, in its own space."""
+
+    owner: Any
+    prop: str
+    frames: Sequence[float]
+    ways: Numbers
+
+    def value(self, before: Sequence[float], frame: float, share: float) -> Sequence[float]:
+        """Return the channel values with a share of the way at a frame."""
+        way = Vector([float(np.interp(frame, self.frames, column)) for column in self.ways.T]) * share
+        if self.prop == "location":
+            return tuple(Vector(before) + way)
+        mode = self.owner.rotation_mode
+        turned = Quaternion(way.normalized(), way.length) @ rotation_from(before, mode)
+        return tuple(values_for(turned, mode, _FREE, before))
+
+
+def _move_channels(
+    moved: _Moved, path: str, edit: Pull, bag: ActionChannelbag, bone: str, scene: Scene, undo: ExitStack
+) -> None:
+    """Key the channels of a property of a target within the falloff."""
+    old, present = find_curves(bag, path), tuple(getattr(moved.owner, moved.prop))
+    clock = Clock(scene, moved.owner.id_data)
+
+    @cache
+    def values_at_time(time: float) -> Sequence[float]:
+        before = [old[i].evaluate(time) if i in old else each for i, each in enumerate(present)]
+        frame = clock.frame(time)
+        return moved.value(before, frame, edit.share(frame))
+
+    def height(index: int, time: float) -> float:
+        return float(values_at_time(time)[index])
+
+    heights = [partial(height, index) for index in range(len(present))]
+    ends = clock.time(edit.ends[0]), clock.time(edit.ends[1])
+    known = {index: get_keys(curve) for index, curve in old.items()}
+    times = {clock.time(edit.frame), *(time for keys in known.values() for time in keys["co"][:, 0].tolist())}
+    size = edit.offset.length if moved.prop == "location" else edit.turn.length
+    knots = knots_for(heights, ends, times, _NEAR * max(size, 1e-9))
+    new = {}
+    for index, each in enumerate(heights):
+        curve = old.get(index) or new_curve(bag, path, index, bone or "Object Transforms", undo)
+        if index not in old:
+            curve.keyframe_points.insert(ends[0], present[index], options={"FAST"})
+        new[curve] = reshaped(with_keys_at(curve, ends), each, knots)
+    for curve, keys in new.items():
+        if curve.array_index in known:
+            undo.callback(put_keys, curve, known[curve.array_index])
+        put_keys(curve, keys)
+
+
+def solve_again(
+    part: EditedPart, like: Sequence[float], scene: Scene, view_layer: ViewLayer, undo: ExitStack
+) -> Work[Report]:
+    """Solve the frames of a part near what the frames `like` show, write them, and measure."""
     started, armature, frames = perf_counter(), part.of.armature, part.frames
     warnings = check_keys(armature, part.solved)
     check_nla(armature, scene, *part.ends)
     if part.rig is not None:
         check_body_limbs(part.rig, scene, view_layer)
-        return (yield from _solve_body(part.rig, frames, warnings, scene, view_layer, undo))
+        return (yield from _solve_body(part.rig, frames, like, warnings, scene, view_layer, undo))
     limb = part.limb
     check_limb(limb, scene, view_layer)
     if limb.solver != NATURAL:
@@ -320,7 +402,7 @@ def _solve_again(part: EditedPart, scene: Scene, view_layer: ViewLayer, undo: Ex
     watch = Watch(limb)
     samples = yield from reader.read()
     clock = Clock(scene, armature)
-    shown = plain_rotations(armature, limb.bones, [clock.time(frame) for frame in frames])
+    shown = plain_rotations(armature, limb.bones, [clock.time(frame) for frame in like])
     found = yield from solve_naturally(limb, bones, samples, scene, part_from=int(frames[0]), shown=shown)
     solved = found if isinstance(found, SolvedShot) else list(solve_frames(limb, bones, samples, scene, shown=shown))
     count = yield from _write(limb, arrays_of(solved), {}, frames, part.helper is None, scene, view_layer, undo)
@@ -332,14 +414,15 @@ def _solve_again(part: EditedPart, scene: Scene, view_layer: ViewLayer, undo: Ex
 def _solve_body(
     rig: RigBody,
     frames: Sequence[float],
+    like: Sequence[float],
     warnings: Sequence[str],
     scene: Scene,
     view_layer: ViewLayer,
     undo: ExitStack,
 ) -> Work[Report]:
-    """Solve frames of a body near what they show, its tips held by the animation made by hand; write and measure."""
+    """Solve frames of a body near what those `like` show, its tips held as made by hand; write and measure."""
     started = perf_counter()
-    problem = yield from body_as_shown(rig, frames, scene, view_layer)
+    problem = yield from body_as_shown(rig, frames, scene, view_layer, like)
     samples = problem.samples
     found = None if fades(problem) else near_shown(problem, scene)
     if found is None or not found.met.all():

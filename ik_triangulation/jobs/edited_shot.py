@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from bpy.types import Scene, ViewLayer
@@ -14,12 +14,12 @@ from mathutils import Quaternion, Vector
 from ..cooperative import Work, finished
 from ..errors import AnimationError
 from ..goals.from_goals import CarriedTask, Refusal
-from ..goals.orientation import LookTask
+from ..goals.orientation import LookTask, OrientTask
 from ..goals.task import PlaceTask, Task
 from ..kinematics import Locked
 from ..kinematics.arrays import Columns, Indices, Mask, Numbers
 from ..kinematics.batch import Geometry, States
-from ..kinematics.batch.algebra import rotate, rotate_back
+from ..kinematics.batch.algebra import matrices, normalized, quaternions, rotate, rotate_back
 from ..motion.body_path import BodyPath
 from ..motion.edited_path import edited_path
 from ..motion.limb_motion import limb_motion
@@ -39,22 +39,31 @@ from .natural_shot import reference_of_joints
 from .problem import BodyProblem, LimbProblem, fps_of, read_problem
 
 
-def body_as_shown(rig: RigBody, frames: Sequence[float], scene: Scene, view_layer: ViewLayer) -> Work[BodyProblem]:
-    """Read a body at frames of its animation, with what is shown as the reference; tips are held as made by hand."""
+def body_as_shown(
+    rig: RigBody, frames: Sequence[float], scene: Scene, view_layer: ViewLayer, like: Sequence[float] | None = None
+) -> Work[BodyProblem]:
+    """Read a body at frames of its animation, with what is shown as the reference; tips are held as made by hand.
+
+    The reference may be what is shown at as many other frames, those it is to be `like`.
+    """
     samples = yield from read_body(rig, scene, frames, view_layer)
     by_hand = Animation(samples.rotations, samples.locations, samples.shown)
-    shown = plain_animation(rig, Clock(scene, rig.armature), frames)
+    shown = plain_animation(rig, Clock(scene, rig.armature), frames if like is None else like)
     problem = yield from read_problem(rig, samples.animated(shown), scene, by_hand)
     yield from problem.stand(fps_of(scene, samples.frames))
     return problem
 
 
 def near_shown(
-    problem: BodyProblem, scene: Scene, tasks: Sequence[Task] | None = None, columns: Columns = slice(None)
+    problem: BodyProblem,
+    scene: Scene,
+    tasks: Sequence[Task] | None = None,
+    columns: Columns = slice(None),
+    like: States | None = None,
 ) -> BodyPath:
-    """Solve frames of a problem, by default all, for other tasks, near its reference."""
-    every = np.arange(len(problem.samples.frames))
-    return edited_path(problem.shot(scene, tasks=tasks).take(every[columns]))
+    """Solve frames of a problem, by default all, for other tasks, near its reference or what they are to be `like`."""
+    every, shot = np.arange(len(problem.samples.frames)), problem.shot(scene, tasks=tasks)
+    return edited_path((shot if like is None else replace(shot, reference=like)).take(every[columns]))
 
 
 def fades(problem: BodyProblem) -> bool:
@@ -80,12 +89,15 @@ class EditedBody:
         """Return the number of a tip by its name."""
         return self.problem.body.number_of[tip]
 
-    def solve(self, tasks: Sequence[Task], columns: Indices) -> tuple[States, Mask]:
-        """Solve these frames for the tasks of all; return the states, and which of them meet all tasks."""
+    def solve(self, tasks: Sequence[Task], columns: Indices, like: States | None = None) -> tuple[States, Mask]:
+        """Solve these frames for the tasks of all; return the states, and which of them meet all tasks.
+
+        They stay near what all frames show, or near what they are to be `like`.
+        """
         if fades(self.problem):
             states, met = finished(self.problem.path(self._scene, tasks=tasks))
             return states.take(columns), met[columns]
-        return near_shown(self.problem, self._scene, tasks, columns)
+        return near_shown(self.problem, self._scene, tasks, columns, like)
 
     def channels(self, states: States, number: int, column: int) -> list[Channel]:
         """Return the channels of the frame of that number, which is in that column of the states."""
@@ -125,9 +137,12 @@ class EditedLimb:
         """Return 0: a limb has one tip."""
         return 0
 
-    def solve(self, tasks: Sequence[Task], columns: Indices) -> tuple[States, Mask]:
-        """Solve these frames for the tasks of all; return the states, and which of them meet all tasks."""
-        shot = replace(self._shot, tasks=tasks, part_from=int(self.frames[columns[0]]))
+    def solve(self, tasks: Sequence[Task], columns: Indices, like: States | None = None) -> tuple[States, Mask]:
+        """Solve these frames for the tasks of all; return the states, and which of them meet all tasks.
+
+        They stay near what all frames show, or near what they are to be `like`.
+        """
+        shot = replace(self._shot, tasks=tasks, part_from=int(self.frames[columns[0]]), reference=like or self.shown)
         path = finished(limb_motion(shot.take(columns)))
         return path.states, path.met
 
@@ -177,3 +192,49 @@ def _moved(task: Any, ways: Numbers, geometry: Geometry) -> Task:
     if isinstance(task, LookTask):
         return replace(task, point=task.point + ways)
     return task
+
+
+def retimed_tasks(shot: EditedShot, tip: int, sources: Sequence[float]) -> list[Task]:
+    """Return the tasks with the goal of a tip at all frames as it was at the frames `sources`."""
+    at = np.interp(sources, np.array(shot.frames, float), np.arange(len(shot.frames)))
+    return [_retimed(task, at) if task.tip == tip else task for task in shot.tasks]
+
+
+def retimed_states(states: States, frames: Sequence[float], sources: Sequence[float]) -> States:
+    """Return the states at these frames as they were at the frames `sources`, with the frames above the root kept."""
+    at = np.interp(sources, np.array(frames, float), np.arange(len(frames)))
+    angles, balls, place = _between(states.angles, at), _turned_between(states.balls, at), _between(states.place, at)
+    return States(angles, balls, states.held, states.root, place)
+
+
+def _between(values: Numbers, at: Numbers) -> Numbers:
+    """Return values (..., F) between frames, by their places `at`, as fractions of their numbers."""
+    if values.shape[-1] < 2:
+        return values
+    below = np.clip(np.floor(at).astype(int), 0, values.shape[-1] - 2)
+    part = at - below
+    found: Numbers = values[..., below] * (1.0 - part) + values[..., below + 1] * part
+    return found
+
+
+def _turned_between(rotations: Numbers, at: Numbers) -> Numbers:
+    """Return quaternions (..., 4, F) between frames."""
+    if rotations.shape[-1] < 2 or not rotations.size:
+        return rotations
+    below = np.clip(np.floor(at).astype(int), 0, rotations.shape[-1] - 2)
+    part, one, other = at - below, rotations[..., below], rotations[..., below + 1]
+    near = np.where((one * other).sum(-2, keepdims=True) < 0.0, -1.0, 1.0)
+    return normalized(one * (1.0 - part) + other * near * part)
+
+
+def _retimed(task: Any, at: Numbers) -> Task:
+    if isinstance(task, CarriedTask):
+        return replace(task, task=_retimed(task.task, at))
+    nearest = task.take(np.round(at).astype(int))
+    if isinstance(task, PlaceTask):
+        return replace(nearest, target=nearest.target._replace(place=_between(task.target.place, at)))
+    if isinstance(task, OrientTask):
+        return replace(nearest, rotation=matrices(_turned_between(quaternions(task.rotation), at)))
+    if isinstance(task, LookTask):
+        return replace(nearest, point=_between(task.point, at))
+    return cast(Task, nearest)

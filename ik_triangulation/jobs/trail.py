@@ -16,8 +16,10 @@ from bpy.types import Depsgraph, Object, PoseBone, Scene, ViewLayer
 from mathutils import Matrix, Vector
 
 from ..cooperative import Work, finished
-from ..errors import IKError
+from ..errors import IKError, SettingError
+from ..goals.task import Task
 from ..kinematics.arrays import Numbers
+from ..kinematics.batch import States
 from ..rig.anatomy.limbs import Anatomy
 from ..rig.by_hand.keys import keep_location, keep_pose, remember_place, remember_written
 from ..rig.controls import Controls
@@ -28,9 +30,10 @@ from ..rig.keyframes.unkeyed import scene_shown
 from ..rig.limb import Limb
 from ..rig.timeline import Clock
 from .edit import Pull, part_around, pull
-from .edited_shot import EditedBody, EditedLimb, EditedShot, moved_tasks, path_of_tip
+from .edited_shot import EditedBody, EditedLimb, EditedShot, moved_tasks, path_of_tip, retimed_states, retimed_tasks
 from .problem import body_of
 from .report import Report
+from .retime import Retime, retime
 from .writing import show_first
 
 _WIDEST = 2  # times the falloff: frames on both sides that are read at the begin of a drag
@@ -130,7 +133,8 @@ class PullDrag:
         self._at, self._left = frame, scene.frame_current + scene.frame_subframe
         self._undo, self._shown_before = ExitStack(), scene_shown(scene) if self._left != frame else []
         self.problem = ""
-        self._edit = Pull(float(frame), Vector(), falloff, "SMOOTH")
+        self._edit: Pull | Retime = Pull(float(frame), falloff, "SMOOTH")
+        self._refusal: SettingError | None = None
         self._shot: EditedShot | None = None
         self._wide, self._before = 0, np.empty((3, 0))
         self._bones: list[PoseBone] = []
@@ -146,13 +150,39 @@ class PullDrag:
 
     def pull(self, offset: Vector, falloff: int, profile: str) -> None:
         """Show the tip pulled by an offset, world space, with a falloff in frames."""
-        self._edit = Pull(float(self._at), Vector(offset), falloff, profile)
+        edit = Pull(float(self._at), falloff, profile, Vector(offset))
+        self._edit, self._refusal = edit, None
         shot = self._read(falloff)
-        frames = np.array(shot.frames, float)
-        columns = np.flatnonzero(np.abs(frames - self._at) <= falloff)
-        shares = np.array([self._edit.share(frame) for frame in shot.frames])
-        tip = shot.number(self._tip)
-        states, met = shot.solve(moved_tasks(shot, tip, self._edit.offset, shares), columns)
+        shares = np.array([edit.share(frame) for frame in shot.frames])
+        self._show(shot, moved_tasks(shot, shot.number(self._tip), edit.offset, shares))
+
+    def retime(self, shift: int, falloff: int, profile: str) -> None:
+        """Show what the tip does so many frames later, with a falloff; as it was before where the motion turned back.
+
+        Then `problem` says so.
+        """
+        self._edit, self._refusal = Pull(float(self._at), falloff, profile), None
+        shot = self._read(falloff)
+        try:
+            self._edit = edit = Retime(float(self._at), falloff, profile, float(shift))
+        except SettingError as error:
+            self._show(shot, shot.tasks)
+            self.problem, self._refusal = str(error), error
+            return
+        sources = edit.sources(shot.frames)
+        like = retimed_states(shot.shown, shot.frames, sources)
+        self._show(shot, retimed_tasks(shot, shot.number(self._tip), sources), like)
+
+    def nearest(self, place: Sequence[float]) -> int:
+        """Return how many frames after that of the drag the tip is nearest to a place, world space, at whole frames."""
+        away = np.linalg.norm(self._before.T - np.array(place), axis=1)
+        return round(self._shot.frames[int(away.argmin())] - self._at) if self._shot else 0
+
+    def _show(self, shot: EditedShot, tasks: Sequence[Task], like: States | None = None) -> None:
+        """Show the frames within the falloff, solved for these tasks."""
+        frames, tip = np.array(shot.frames, float), shot.number(self._tip)
+        columns = np.flatnonzero(np.abs(frames - self._at) <= self._edit.falloff)
+        states, met = shot.solve(tasks, columns, like)
         missed = int((~met).sum())
         self.problem = f"{missed} frames out of reach" if missed else ""
         here = int(np.abs(frames[columns] - self._at).argmin())
@@ -164,12 +194,19 @@ class PullDrag:
         remember_place(self._bones)
         self._view_layer.update()
 
-    def finish(self) -> Report:
-        """Pull as it was shown last, and return the report. Raises what pull() does; then nothing has changed."""
+    def finish(self) -> Report | None:
+        """Do what was shown last with the keys, and return the report. Raises what pull() and retime() do.
+
+        Then nothing has changed.
+        """
         edit = self._edit
+        if self._refusal is not None:
+            raise self._refusal
         self._restore_pose()
         shape = edit.falloff, edit.profile
         where = self._scene, self._view_layer
+        if isinstance(edit, Retime):
+            return retime(self._armature, self._tip, edit.frame, edit.shift, *shape, *where)
         return pull(self._armature, self._tip, edit.frame, tuple(edit.offset), *shape, *where)
 
     def cancel(self) -> None:
@@ -192,7 +229,7 @@ class PullDrag:
             return known
         self._wide = max(_WIDEST * falloff, _LEAST)
         self._undo.close()
-        bone, edit = self._armature.pose.bones[self._tip], Pull(float(self._at), Vector(), self._wide, "SMOOTH")
+        bone, edit = self._armature.pose.bones[self._tip], Pull(float(self._at), self._wide, "SMOOTH")
         with ExitStack() as undo:
             part = finished(part_around(bone, edit, self._scene, self._view_layer, undo))
             reading: Work[EditedBody] | Work[EditedLimb] = (

@@ -109,6 +109,7 @@ MAPPING = (
     (_OPERATOR + "mirror", "edit.html#mirror"),
     (_OPERATOR + "breakdown", "edit.html#breakdown"),
     (_OPERATOR + "pull", "edit.html#pull"),
+    (_OPERATOR + "retime", "edit.html#retime"),
     (_OPERATOR + "targets_remove", "engines.html#remove-targets"),
     (_OPERATOR + "grasp", "tails.html#grasp"),
     (_OPERATOR + "transfer", "rigs.html#fk-and-ik-both-ways"),

@@ -20,6 +20,7 @@ from .operators.edit import (
     POSE_OT_ik_triangulation_breakdown,
     POSE_OT_ik_triangulation_mirror,
     POSE_OT_ik_triangulation_pull,
+    POSE_OT_ik_triangulation_retime,
     POSE_OT_ik_triangulation_target_to_tip,
 )
 from .operators.follow_rig import POSE_OT_ik_triangulation_follow_rig
@@ -58,6 +59,7 @@ class VIEW3D_MT_ik_triangulation(Menu):
         layout.operator(POSE_OT_ik_triangulation_contacts_find.bl_idname, icon="VIEWZOOM")
         layout.operator(POSE_OT_ik_triangulation_target_to_tip.bl_idname, icon="SNAP_ON")
         layout.operator(POSE_OT_ik_triangulation_pull.bl_idname, icon="PROP_ON")
+        layout.operator(POSE_OT_ik_triangulation_retime.bl_idname, icon="TIME")
         layout.prop(context.scene.ik_triangulation_trail, "show", text="Trail")
         layout.prop(context.scene.ik_triangulation_ghosts, "show", text="Ghosts")
         layout.operator(POSE_OT_ik_triangulation_trail_drag.bl_idname, icon="RESTRICT_SELECT_OFF")

@@ -6,15 +6,16 @@ from itertools import pairwise
 import bpy
 import numpy as np
 import pytest
+from mathutils import Euler, Matrix, Quaternion
 
-from ik_triangulation.errors import SettingError
+from ik_triangulation.errors import AnimationError, SettingError
 from ik_triangulation.jobs.bake import bake, delete_generated
 from ik_triangulation.jobs.edit import pull
 from ik_triangulation.rig.limb import Limb
 
 from ..bodies import human_rig, keyed_target, tails
 from ..interrupted import writes_that_undo_all
-from ..rigs import curve_of, nothing_lost
+from ..rigs import curve_of, empty, nothing_lost
 
 pytestmark = pytest.mark.usefixtures("empty_scene", "addon")
 LAST = 60
@@ -90,3 +91,54 @@ def test_a_pull_that_fails_or_is_closed_leaves_everything_as_it_was(rig):
                 next(job)
             job.close()
     assert writes_that_undo_all(lambda: pull(rig, "hand.L", 30, (0.0, 0.0, 0.04)), 7)
+
+
+@pytest.mark.parametrize("parented", [False, True])
+def test_a_hand_that_follows_its_target_is_turned_with_a_falloff(rig, parented):
+    stored = rig.pose.bones["hand.L"].ik_triangulation
+    target = stored.target
+    target.empty_display_type = "ARROWS"
+    bpy.context.view_layer.update()
+    if parented:
+        holder = empty("Holder")
+        holder.rotation_euler = (0.5, 0.2, 0.8)
+        shoulder = rig.pose.bones["upper_arm.L"].head
+        holder.location = shoulder - holder.rotation_euler.to_matrix() @ shoulder
+        bpy.context.view_layer.update()
+        target.parent, target.matrix_parent_inverse = holder, Matrix.Identity(4)
+        bpy.context.view_layer.update()
+    target.rotation_mode = "QUATERNION"
+    hand = rig.pose.bones["hand.L"].matrix.to_quaternion()
+    above = holder.matrix_world.to_quaternion() if parented else Quaternion()
+    target.rotation_quaternion = above.inverted() @ hand
+    bake(limb(rig, orientation="FULL"), 1, LAST)
+    before = _turned(rig)
+    turn = (0.3, -0.1, 0.2)
+    report = pull(rig, "hand.L", 30, (0.0, 0.0, 0.0), 10, rotation=turn)
+    assert report.all_reached
+    asked, after = Euler(turn).to_quaternion(), _turned(rig)
+    assert (asked @ before[29]).rotation_difference(after[29]).angle < 2e-3
+    half = Quaternion(asked.to_axis_angle()[0], asked.to_axis_angle()[1] / 2.0)
+    assert (half @ before[24]).rotation_difference(after[24]).angle < 5e-3
+    outside = [k for k in range(LAST) if abs(k + 1 - 30) >= 10]
+    assert max(before[k].rotation_difference(after[k]).angle for k in outside) < 1e-3
+
+
+def test_a_hand_is_turned_by_its_own_keys_and_refused_where_it_follows_no_rotation(rig):
+    bake(limb(rig), 1, LAST)
+    with nothing_lost(), pytest.raises(AnimationError, match="does not follow the rotation"):
+        pull(rig, "hand.L", 30, (0.0, 0.0, 0.0), 10, rotation=(0.3, 0.0, 0.0))
+    rig.pose.bones["hand.L"].ik_triangulation.target = None
+    before = _turned(rig)
+    pull(rig, "hand.L", 30, (0.0, 0.0, 0.02), 10, rotation=(0.2, 0.0, 0.0))
+    turned = Euler((0.2, 0.0, 0.0)).to_quaternion() @ before[29]
+    assert turned.rotation_difference(_turned(rig)[29]).angle < 2e-3
+
+
+def _turned(rig):
+    """Rotation of the hand in world space at each frame."""
+    found = []
+    for frame in range(1, LAST + 1):
+        bpy.context.scene.frame_set(frame)
+        found.append((rig.matrix_world @ rig.pose.bones["hand.L"].matrix).to_quaternion())
+    return found

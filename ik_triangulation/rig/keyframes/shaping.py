@@ -177,6 +177,31 @@ def with_outside_of(
     return result
 
 
+def retimed(keys: KeyArrays, moved: Height) -> KeyArrays:
+    """Return keyframes at other times, `moved` ones that keep their order, with their handles; values stay.
+
+    Keyframes at whole frames go to whole frames where there is room. Those that move, or whose handles do, have free
+    handles, as Blender would move others.
+    """
+    result = {name: column.copy() for name, column in keys.items()}
+    before = keys["co"][:, 0].astype(float)
+    exact = np.array([moved(time) for time in before.tolist()])
+    whole = np.abs(before - np.round(before)) <= SAME_FRAME
+    times = np.where(whole, np.round(exact), exact)
+    if len(times) > 1 and np.diff(times).min() < 1.0:
+        times = exact
+    result["co"][:, 0] = times
+    free, changed = enum_number("handle_left_type", "FREE"), times != before
+    for name in ("handle_left", "handle_right"):
+        at = keys[name][:, 0].astype(float)
+        there = np.array([moved(time) for time in at.tolist()])
+        changed |= there != at
+        result[name][:, 0] = there + (times - exact)
+    for name in ("handle_left_type", "handle_right_type"):
+        result[name][changed] = free
+    return result
+
+
 def profile_at(profile: str, share: Numbers | float) -> Numbers:
     """Return the influence of proportional editing at a `share` of its radius, 1 at the middle and 0 at its rim."""
     near = np.clip(share, 0.0, 1.0)

@@ -282,6 +282,12 @@ def into_location(target: Object, bone: str, depsgraph: Depsgraph, by: Vector) -
     return to_location.to_3x3().inverted() @ by
 
 
+def into_rotation(target: Object, bone: str, depsgraph: Depsgraph, turn: Vector) -> Vector:
+    """Return a rotation vector of world space as it turns a target's rotation channels, as evaluated now."""
+    turned = orientation(_spaces(target, bone, depsgraph)[1].to_3x3()).conjugated() @ turn
+    return turned if bone else delta_rotation(target).conjugated() @ turned
+
+
 def keyable_owner(limb: Limb) -> Any:
     """Return the object or bone that is a limb's target. Raises TargetError for one that cannot be keyed."""
     target = limb.target

@@ -14,6 +14,7 @@ from ...jobs import breakdown as breakdowns
 from ...jobs import edit as edits
 from ...jobs import mirror
 from ...jobs import report as reporting
+from ...jobs import retime as retiming
 from ...jobs import targets as target_jobs
 from ...rig import limb as rig_limb
 from ..context import active_armature, active_bone, cannot_pose, cannot_solve, is_limb
@@ -85,6 +86,13 @@ class POSE_OT_ik_triangulation_pull(JobOperator):
     offset: FloatVectorProperty(
         name="Offset", description="Way to move it, world space", subtype="TRANSLATION", unit="LENGTH", size=3
     )
+    rotation: FloatVectorProperty(
+        name="Rotation",
+        description="Turn of the tip, world space, if it follows the rotation of its target",
+        subtype="EULER",
+        unit="ROTATION",
+        size=3,
+    )
     falloff: IntProperty(
         name="Falloff", description="Frames on both sides that follow", default=15, min=1, soft_max=100
     )
@@ -99,10 +107,50 @@ class POSE_OT_ik_triangulation_pull(JobOperator):
         frame = given.get("frame", context.scene.frame_current)
         armature, tip = active_armature(context), self.tip or active_bone(context).name
         where = context.scene, context.view_layer
-        return edits.pull.steps(armature, tip, frame, tuple(self.offset), self.falloff, self.profile, *where)
+        how = tuple(self.offset), self.falloff, self.profile
+        return edits.pull.steps(armature, tip, frame, *how, *where, rotation=tuple(self.rotation))
 
     def report_result(self, context: Context, result: "reporting.Report") -> set[str]:
         return report_outcome(self, context, [result])
+
+    def draw(self, context: Context) -> None:
+        column = self.column()
+        for name in ("tip", "frame", "offset", "rotation", "falloff", "profile"):
+            column.prop(self, name)
+
+
+class POSE_OT_ik_triangulation_retime(JobOperator):
+    bl_idname = "pose.ik_triangulation_retime"
+    bl_label = "Retime"
+    bl_description = (
+        "Have what the hand or foot does at one frame happen earlier or later. The keys of what drives it move with a "
+        "falloff, and the frames within that are solved again: the path stays, and so does the timing of the rest"
+    )
+
+    tip: StringProperty(name="Tip", description="Bone at the end of the limb; empty for the active one")
+    frame: IntProperty(name="Frame", description="Frame of what is moved in time", default=1)
+    offset: IntProperty(name="Offset", description="Frames by which it comes later; earlier if negative", default=0)
+    falloff: IntProperty(
+        name="Falloff", description="Frames on both sides that follow", default=15, min=1, soft_max=100
+    )
+    profile: EnumProperty(name="Profile", description="Shape of the falloff", items=PROFILE_ITEMS, default="SMOOTH")
+
+    doing = "Retiming"
+
+    poll_problem = staticmethod(cannot_pull)
+
+    def job(self, context: Context, seconds: float) -> "Job[reporting.Report | None]":
+        given: dict[str, Any] = changed(self, {"frame": context.scene.frame_current})
+        frame = given.get("frame", context.scene.frame_current)
+        armature, tip = active_armature(context), self.tip or active_bone(context).name
+        where = context.scene, context.view_layer
+        return retiming.retime.steps(armature, tip, frame, self.offset, self.falloff, self.profile, *where)
+
+    def report_result(self, context: Context, result: "reporting.Report | None") -> set[str]:
+        if result is not None:
+            return report_outcome(self, context, [result])
+        self.tell({"INFO"}, f"Keys around frame {self.frame} moved by {self.offset} frames")
+        return {"FINISHED"}
 
     def draw(self, context: Context) -> None:
         column = self.column()
@@ -164,6 +212,7 @@ register, unregister = bpy.utils.register_classes_factory(
     (
         POSE_OT_ik_triangulation_target_to_tip,
         POSE_OT_ik_triangulation_pull,
+        POSE_OT_ik_triangulation_retime,
         POSE_OT_ik_triangulation_mirror,
         POSE_OT_ik_triangulation_breakdown,
     )

@@ -10,8 +10,11 @@ from mathutils import Vector
 
 from ...errors import IKError
 from ...jobs import edit as edits
+from ...jobs import report as reporting
+from ...jobs import retime as retiming
 from ...jobs import trail as trails
 from ..context import active_armature, active_bone
+from ..gizmos import frame as dragging
 from ..overlay import trail as shown
 from .adjust import changed
 from .base import report_outcome
@@ -20,6 +23,7 @@ from .target_drag import MovingOperator, lengths_text
 
 _MOST = 1000  # frames of falloff
 _WIDER = {"WHEELUPMOUSE": 1, "PAGE_UP": 1, "WHEELDOWNMOUSE": -1, "PAGE_DOWN": -1}
+_ALT = {"LEFT_ALT", "RIGHT_ALT"}
 _STEP = 0.1  # share by which the wheel changes the falloff
 
 
@@ -28,7 +32,8 @@ class POSE_OT_ik_triangulation_trail_drag(MovingOperator):
     bl_label = "Drag Trail"
     bl_description = (
         "Move the hand or foot at one frame with the mouse, and have the frames around follow within the falloff, "
-        "solved again meanwhile. Wheel: falloff, Shift O: its profile, Esc: as before"
+        "solved again meanwhile. Alt: along the trail, which changes its timing. Wheel: falloff, Shift O: its profile, "
+        "Esc: as before"
     )
 
     frame: IntProperty(name="Frame", description="Frame at which it is moved by all of the offset", default=1)
@@ -36,14 +41,22 @@ class POSE_OT_ik_triangulation_trail_drag(MovingOperator):
         name="Falloff", description="Frames on both sides that follow", default=15, min=1, soft_max=100
     )
     profile: EnumProperty(name="Profile", description="Shape of the falloff", items=PROFILE_ITEMS, default="SMOOTH")
+    shift: IntProperty(
+        name="Retime",
+        description="Frames by which what it does there comes later; earlier if negative. It is not moved then",
+    )
 
     poll_problem = staticmethod(cannot_pull)
 
     def act(self, context: Context) -> set[str]:
-        armature, tip = active_armature(context), active_bone(context).name
-        where = context.scene, context.view_layer
-        report = edits.pull(armature, tip, self._frame(context), tuple(self.value), self.falloff, self.profile, *where)
-        return report_outcome(self, context, [report])
+        armature, tip, frame = active_armature(context), active_bone(context).name, self._frame(context)
+        how = self.falloff, self.profile, context.scene, context.view_layer
+        if self.shift:
+            return self._told(context, retiming.retime(armature, tip, frame, self.shift, *how))
+        return self._told(context, edits.pull(armature, tip, frame, tuple(self.value), *how))
+
+    def _told(self, context: Context, report: "reporting.Report | None") -> set[str]:
+        return {"FINISHED"} if report is None else report_outcome(self, context, [report])
 
     def modal(self, context: Context, event: Event) -> set[str]:
         if event.type in _WIDER and event.value == "PRESS":
@@ -52,6 +65,9 @@ class POSE_OT_ik_triangulation_trail_drag(MovingOperator):
         elif event.type == "O" and event.value == "PRESS" and event.shift:
             names = [name for name, *_ in PROFILE_ITEMS]
             self.profile = names[(names.index(self.profile) + 1) % len(names)]
+        elif event.type in _ALT and event.value in {"PRESS", "RELEASE"}:
+            self._along = event.value == "PRESS"
+            self.drag_to(self._view, 0.0)
         else:
             return super().modal(context, event)
         try:
@@ -62,20 +78,32 @@ class POSE_OT_ik_triangulation_trail_drag(MovingOperator):
             raise
         return {"RUNNING_MODAL"}
 
+    def drag_to(self, view: "dragging.View", by_steps: float) -> None:
+        super().drag_to(view, by_steps)
+        # With Alt the mouse leads what is at the frame along the trail: to the time at which it passed there.
+        drag = cast("trails.PullDrag", self._drag)
+        self.shift = drag.nearest(drag.frame.translation + Vector(self.value)) if self._along else 0
+
     def apply(self) -> None:
-        self._drag.pull(Vector(self.value), self.falloff, self.profile)
+        drag = cast("trails.PullDrag", self._drag)
+        if self._along:
+            drag.retime(self.shift, self.falloff, self.profile)
+        else:
+            drag.pull(Vector(self.value), self.falloff, self.profile)
 
     def text(self, context: Context) -> str:
         profile = self.properties.bl_rna.properties["profile"].enum_items[self.profile].name
-        return (
-            f"Pull at frame {self.frame}:  {lengths_text(context, self.value)}   falloff {self.falloff} frames "
-            f"(wheel), {profile} (Shift O)"
-        )
+        how = f"falloff {self.falloff} frames (wheel), {profile} (Shift O)"
+        if self._along:
+            return f"Retime frame {self.frame}:  {self.shift:+} frames   {how}"
+        return f"Pull at frame {self.frame}:  {lengths_text(context, self.value)}   {how}, timing (Alt)"
 
     def draw(self, context: Context) -> None:
         column = self.column()
-        for name in ("frame", "value", "falloff", "profile"):
+        for name in ("frame", "shift" if self.shift else "value", "falloff", "profile"):
             column.prop(self, name)
+
+    _along = False  # whether Alt is held
 
     def _frame(self, context: Context) -> int:
         return int(changed(self, {"frame": context.scene.frame_current}).get("frame", context.scene.frame_current))
@@ -96,7 +124,7 @@ class POSE_OT_ik_triangulation_trail_drag(MovingOperator):
             return self.report_error(error)
         finally:
             shown.end_drag()
-        return report_outcome(self, bpy.context, [report])
+        return self._told(bpy.context, report)
 
     def cancel(self, context: Context) -> None:
         super().cancel(context)

@@ -10,6 +10,7 @@ from ..operators.edit import (
     POSE_OT_ik_triangulation_breakdown,
     POSE_OT_ik_triangulation_mirror,
     POSE_OT_ik_triangulation_pull,
+    POSE_OT_ik_triangulation_retime,
     POSE_OT_ik_triangulation_target_to_tip,
 )
 from ..operators.grasp import POSE_OT_ik_triangulation_grasp
@@ -44,6 +45,8 @@ class VIEW3D_PT_ik_triangulation_edit(LimbPanel, Panel):
                 column.prop(trail, "object")
         row = column.row(align=True)
         row.operator(POSE_OT_ik_triangulation_pull.bl_idname, icon="PROP_ON")
+        row.operator(POSE_OT_ik_triangulation_retime.bl_idname, icon="TIME")
+        row = column.row()
         row.operator_context = "INVOKE_REGION_WIN"
         row.operator(POSE_OT_ik_triangulation_trail_drag.bl_idname, icon="RESTRICT_SELECT_OFF")
         column.operator(POSE_OT_ik_triangulation_breakdown.bl_idname, icon="IPO_EASE_IN_OUT")
