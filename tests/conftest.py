@@ -25,7 +25,7 @@ from .registered import snapshot
 from .remembered import remembered
 from .thinned import left_out
 
-# Rooms, files and tests that run on one Blender: needing of it no more than mathutils and numpy, or only reading source.
+# Rooms, files and tests that run on one Blender: they need of it no more than mathutils and numpy, or only read source.
 TESTS = Path(__file__).resolve().parent
 ONE = {
     *("kinematics", "goals", "solvers", "motion"),

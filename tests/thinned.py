@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cases of tests with several parameters: in short not their product, but every value, and of three or more every pair."""
+"""Cases of tests with several parameters: in short every value, and of three or more every pair, not the product."""
 
 from collections import defaultdict
 from itertools import combinations
@@ -18,8 +18,8 @@ def _values(item):
 def _kept(cases):
     """Those of a test's cases, with their values, that are tried in short.
 
-    Each time the one with most that is new: of values, and of pairs of them. So values of two parameters meet as many of
-    each other as there are cases of the longer of both.
+    Each time the one with most that is new: of values, and of pairs of them. Of two parameters each value of the one
+    that has more meets one of the other.
     """
     several = len(cases[0][1]) > 2
     values = {value for _, had in cases for value in had}

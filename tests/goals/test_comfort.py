@@ -156,8 +156,8 @@ def test_rotations_of_any_length_and_sign_mean_the_same():
 
 
 @every_kind
-def test_the_cost_never_rises_and_the_tip_stays_and_the_limits_hold(make):
-    for random, pose in poses(make, 13, count=4, least=2):
+def test_the_cost_never_rises_and_the_tip_stays_and_the_limits_hold(make, long):
+    for random, pose in poses(make, 13, count=4 if long else 2, least=2):
         soft = some_soft(random, pose)
         assert_optimising_keeps_tip_and_limits(pose, soft, random)
 

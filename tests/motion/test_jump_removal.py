@@ -90,10 +90,10 @@ def test_an_elbow_that_flips_is_kept_on_one_side():
     assert largest_turn([posed(elbow(), rotations) for rotations in path.rotations]).angle < radians(4.0)
 
 
-def test_a_path_that_leaves_the_reach_and_comes_back_loses_nothing():
+def test_a_path_that_leaves_the_reach_and_comes_back_loses_nothing(long):
     chain = straight((1.0, 0.8, 0.6))
     places = [in_plane(0.03 * k, 2.0 + 0.8 * sin(0.15 * k)) for k in range(80)]
-    for solver in ("TRIANGULATION", "CCD", "GAUSS_NEWTON"):
+    for solver in ("TRIANGULATION", "CCD", "GAUSS_NEWTON") if long else ("TRIANGULATION", "GAUSS_NEWTON"):
         moments = first_pass(chain.rest_pose(), places, solver)
         assert 0 < sum(not moment.reached for moment in moments) < 60
         path = mended(moments)

@@ -28,8 +28,8 @@ def largest_turn(problem, path):
 
 
 @pytest.mark.parametrize("chain", CHAINS)
-def test_no_frame_is_lost_and_no_path_gets_wilder(chain):
-    for seed in SEEDS:
+def test_no_frame_is_lost_and_no_path_gets_wilder(chain, long):
+    for seed in SEEDS if long else SEEDS[:5]:
         problem, before, after = solved_twice(chain, seed)
         assert after.met.all()
         assert len(jumps_in(problem.shot, after)) <= len(jumps_in(problem.shot, before))
@@ -37,12 +37,14 @@ def test_no_frame_is_lost_and_no_path_gets_wilder(chain):
         assert (after.states.angles <= problem.tree.upper).all()
 
 
-def test_most_jumps_of_feasible_paths_are_removed():
+def test_most_jumps_of_feasible_paths_are_removed(long):
     before = after = 0
-    for problem, leaping, calm in (solved_twice(chain, seed) for chain in CHAINS for seed in SEEDS):
+    for problem, leaping, calm in (
+        solved_twice(chain, seed) for chain in CHAINS for seed in (SEEDS if long else SEEDS[:5])
+    ):
         before += len(jumps_in(problem.shot, leaping))
         after += len(jumps_in(problem.shot, calm))
-    assert before >= 5
+    assert before >= (5 if long else 3)
     assert after <= before // 4
 
 

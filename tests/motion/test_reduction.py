@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Fewer keys: the tip stays where it was, joints stay inside their limits, and the curves are those Blender draws."""
 
+from functools import cache
 from itertools import pairwise
 from math import pi
 from random import Random
@@ -62,6 +63,12 @@ def followed(chain, path):
         ).pose
         poses.append(pose)
     return poses
+
+
+@cache
+def hand_motion(human, seed):
+    """Poses along a path of the hand, of an arm with or without limits."""
+    return followed(arm(HUMAN if human else FREE), hand_path(seed))
 
 
 def channels(rotations_of_joint, mode):
@@ -192,8 +199,8 @@ def test_the_end_effectors_of_many_moments_are_those_of_their_poses(kind):
 @pytest.mark.parametrize("freedoms", [FREE, HUMAN], ids=["free", "human"])
 def test_a_hand_path_keeps_at_most_a_fifth_of_its_keys(freedoms, mode, long):
     """Measured: 17 to 43 of 250."""
-    for seed in range(10 if long else 3):
-        full = baked(followed(arm(freedoms), hand_path(seed)), mode)
+    for seed in range(10) if long else (1, 3):
+        full = baked(hand_motion(freedoms is HUMAN, seed), mode)
         reduction = finished(reduce(full, HALF_A_PERCENT * (UPPER + LOWER + HAND)))
         assert len(reduction.kept) <= 50, seed
 
@@ -202,7 +209,7 @@ def test_a_hand_path_keeps_at_most_a_fifth_of_its_keys(freedoms, mode, long):
 @pytest.mark.parametrize("tolerance", [0.002, 0.02])
 def test_the_tip_stays_within_the_tolerance_at_frames_and_halves(mode, tolerance):
     chain = arm(HUMAN)
-    full = baked(followed(chain, hand_path(3)), mode)
+    full = baked(hand_motion(True, 3), mode)
     reduction = finished(reduce(full, tolerance * chain.reach))
     times = halves(full.curves)
     apart = tips(chain, shown(full, reduction.curves, times)) - tips(chain, shown(full, full.curves, times))
@@ -216,7 +223,7 @@ def test_the_tip_stays_within_the_tolerance_at_frames_and_halves(mode, tolerance
 def test_limits_are_kept_at_frames_and_halves(mode):
     """At halves a full bake may be outside by itself, from one allowed rotation to the next."""
     chain, met = arm(HUMAN), 0
-    full = baked(followed(chain, hand_path(5)), mode)
+    full = baked(hand_motion(True, 5), mode)
     reduction = finished(reduce(full, 0.01 * chain.reach))
     assert len(reduction.kept) < 60
     times = halves(full.curves)

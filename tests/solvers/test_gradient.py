@@ -174,8 +174,8 @@ def test_on_the_sources_arm_speed_takes_less_than_half_the_iterations():
         ("GRADIENT_ACCELERATED", limited, 0.8),
     ],
 )
-def test_most_targets_within_the_limits_are_reached_without_any_help(solver, make, share):
-    random, reached, count = Random(7), 0, 15
+def test_most_targets_within_the_limits_are_reached_without_any_help(solver, make, share, long):
+    random, reached, count = Random(7), 0, 15 if long else 10
     for seed in range(count):
         chain = make(seed, 5)
         there, start = random_pose(chain, random), random_pose(chain, random)

@@ -29,7 +29,7 @@ LIMIT = 2e-6  # [rad]
 
 
 def every_solver(solvers=GENERAL):
-    """Each solver in turn, in the message of a failure: examples are made once for all, which takes longer than solving."""
+    """Each solver in turn, named where one fails: examples are made once for all, which takes longer than solving."""
     for solver in solvers:
         note(solver)
         yield solver
