@@ -178,9 +178,12 @@ class ControlMotion:
         return [run for run in runs if run.indices]
 
     def reduced(
-        self, runs: Sequence[Channel], times: Sequence[float], linear: bool
+        self, runs: Sequence[Channel], times: Sequence[float], linear: bool, poses: Sequence[int]
     ) -> Work[tuple[Sequence[int], list[Channel], float]]:
-        """Return the keys that the motion needs, by their indices, the runs of these, and how far the tip deviates."""
+        """Return the keys that the motion needs, by their indices, the runs of these, and how far the tip deviates.
+
+        Those of `poses`, by index, are among them.
+        """
         limb = self.limb
         tracks, columns, begin = [], dict[str, list[int]](), 0
         for run in runs:
@@ -198,7 +201,7 @@ class ControlMotion:
         scale = scale_of(limb.armature)
         bounds = ControlBounds(len(times), located, others, _tail(limb).length, scale)
         full = FullBake(curves, tracks, bounds, [*located, *others])
-        found = yield from reduce(full, limb.reduce_tolerance or REDUCED * self.reach * scale)
+        found = yield from reduce(full, limb.reduce_tolerance or REDUCED * self.reach * scale, poses)
         return found.kept, thinned(runs, found.kept, found.curves), found.deviation
 
 

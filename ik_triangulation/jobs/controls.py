@@ -41,7 +41,7 @@ from ..rig.rotation import PROPERTIES, channel
 from ..rig.timeline import Clock
 from ..rig.units import length_text
 from .control_motion import ControlMotion, Discrepancy, LimbPlaces
-from .keys import LimbBake, WrittenKeys, check_layer, write_bakes
+from .keys import LimbBake, WrittenKeys, check_layer, poses_of, write_bakes
 from .measure import EvaluatedLimb, Watch, astray, remedy_of, shown_tip
 from .report import Remedy
 from .shot import frames_of
@@ -330,7 +330,8 @@ def write_onto_controls(bake: LimbBake, undo: ExitStack, *, scene: Scene, view_l
         motion.correct()
     warnings = () if bake.kept else _of_elbow(motion, controls)
     if limb.reduce and len(times) > 2 and not bake.kept:
-        at, fewer, deviation = yield from motion.reduced(runs, times, interpolation == "LINEAR")
+        poses = poses_of([limb], frames, scene)
+        at, fewer, deviation = yield from motion.reduced(runs, times, interpolation == "LINEAR", poses)
         times = [times[k] for k in at]
         part = part._replace(keys=Keys(fewer, times, interpolation, full))
         (count,) = yield from write_together([part], undo, scene=scene, view_layer=view_layer)

@@ -36,7 +36,7 @@ from ..rig.by_hand.reference import Boned
 from ..rig.destination import Destination
 from ..rig.freedom import keyed
 from ..rig.hips import location_channel
-from ..rig.keyframes import ByHand, Channel, interpolation_of, is_baked, values_before
+from ..rig.keyframes import SAME_FRAME, ByHand, Channel, interpolation_of, is_baked, key_frames, values_before
 from ..rig.limb import Limb
 from ..rig.rotation import channel, run_of, within_limits
 from ..rig.timeline import Clock
@@ -48,6 +48,9 @@ from .frame_solver import SolvedFrame
 from .problem import BodyProblem
 from .shot import JointArrays, JointRotations, ShotArrays, SolvedArrays, arrays_of
 from .writing import Keys, Writing, write_together
+
+_STILL = 1e-6  # [rad, or the unit of a channel] what single precision makes of a channel that does not move
+_RECORDED = 3  # a target with keys at every so many frames, or more of them, was not posed by hand
 
 
 class WrittenKeys(NamedTuple):
@@ -110,7 +113,8 @@ def _keys_of(bake: LimbBake, scene: Scene) -> Work[Keys]:
     runs = yield from channel_values(limb.armature, arrays, times, before, kept)
     full, at, deviation = len(times) * sum(len(run.indices) for run in runs), range(len(times)), 0.0
     if limb.reduce and limb.destination != "LAYER" and runs and len(times) > 2 and not kept and arrays.alike:
-        at, curves, deviation = yield from _reduced(limb, arrays, times, runs, linear)
+        poses = poses_of([limb], arrays.frames, scene)
+        at, curves, deviation = yield from _reduced(limb, arrays, times, runs, linear, poses)
         runs = thinned(runs, at, curves)
     return Keys(runs, [times[i] for i in at], interpolation, full, at, deviation)
 
@@ -151,9 +155,14 @@ def channel_values(
 
 
 def _reduced(
-    limb: Limb, solved: SolvedArrays | ShotArrays, times: Sequence[float], runs: Sequence[Channel], linear: bool
+    limb: Limb,
+    solved: SolvedArrays | ShotArrays,
+    times: Sequence[float],
+    runs: Sequence[Channel],
+    linear: bool,
+    poses: Sequence[int],
 ) -> Work[Reduction]:
-    """Find the keys needed of a full bake, interpolated linearly or in curves."""
+    """Find the keys needed of a full bake, interpolated linearly or in curves; those of `poses`, by index, stay."""
     first, worlds = solved.first, solved.worlds
     names = [joint.name for joint in first.chain.joints]
     tracks, begin = [], 0
@@ -167,18 +176,40 @@ def _reduced(
     full = FullBake(curves, tracks, LimbBounds(solved.kinematics(), worlds))
     world = Matrix(worlds[0]).to_3x3()
     reach = sum((world @ first.link(i)).length for i in range(len(names)))
-    return (yield from reduce(full, limb.reduce_tolerance or REDUCED * reach))
+    return (yield from reduce(full, limb.reduce_tolerance or REDUCED * reach, poses))
+
+
+def fitted(runs: Sequence[Channel], curves: Curves) -> list[Channel]:
+    """Return the runs with the slopes of the handles of curves that have a key at each of their frames."""
+    found, begin = [], 0
+    for run in runs:
+        end = begin + run.values.shape[1]
+        found.append(run._replace(slopes=(curves.left[:, begin:end], curves.right[:, begin:end])))
+        begin = end
+    return found
 
 
 def thinned(runs: Sequence[Channel], at: Sequence[int], curves: Curves) -> list[Channel]:
     """Return the runs with only the keys that are kept, and the slopes of their handles."""
-    thinned, begin = [], 0
-    for run in runs:
-        end = begin + run.values.shape[1]
-        slopes = curves.left[:, begin:end], curves.right[:, begin:end]
-        thinned.append(run._replace(values=run.values[list(at)], slopes=slopes))
-        begin = end
-    return thinned
+    still = [np.flatnonzero(np.ptp(run.values, axis=0) <= _STILL).tolist() for run in runs]
+    kept = fitted([run._replace(values=run.values[list(at)]) for run in runs], curves)
+    return [run._replace(still=some) for run, some in zip(kept, still, strict=True)]
+
+
+def poses_of(limbs: Sequence[Limb], frames: Sequence[float], scene: Scene) -> list[int]:
+    """Return the indices of the frames at which the targets of limbs were posed: they have keys there, but few.
+
+    Targets with a key at every third frame or more were recorded, and no frame of theirs stands out.
+    """
+    posed: set[int] = set()
+    for limb in limbs:
+        clock = Clock(scene, limb.target)
+        times = key_frames(limb.target, limb.subtarget, *sorted(map(clock.time, (frames[0], frames[-1]))))
+        near = np.searchsorted(frames, np.array([clock.frame(time) for time in times]) - SAME_FRAME)
+        here = {int(k) for k, time in zip(near, times, strict=True) if abs(frames[k] - clock.frame(time)) <= SAME_FRAME}
+        if _RECORDED * len(here) < len(frames):
+            posed |= here
+    return sorted(posed)
 
 
 def values_before_start(armature: Object, name: str, frame: float) -> tuple[float, ...]:
@@ -301,9 +332,9 @@ def body_keys(
             held = held.reshape(len(times) - 1, -1, held.shape[1])
             curves = through(curves._replace(values=_values(runs)), held, rough)
             whole = FullBake(curves, tracks, bounds, located)
-        runs = thinned(runs, range(len(times)), whole.curves)
+        runs = fitted(runs, whole.curves)
     if settings.reduce and len(times) > 2 and not kept:
-        at, curves, _ = yield from reduce(whole, 1.0)
+        at, curves, _ = yield from reduce(whole, 1.0, poses_of(rig.limbs, frames, scene))
         outside = _outside(whole, curves)
         allowed = {limb.tip: bounds.near[problem.body.number_of[limb.tip]] for limb in rig.limbs}
         fewer = thinned(runs, at, curves)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Key reduction of a bake of limbs, bodies or IK controls: within bounds, and with joints inside their limits.
 
-Greedy: from each key the next one is as late as the tolerance allows, which gives the minimum number of keys if every
-part of a valid span is valid. The length of a span is found as in Bentley and Yao 1976, "An almost optimal algorithm
+Keys of frames that somebody posed stay. Between them, greedy: from each key the next one is as late as the tolerance
+allows, which gives the minimum number of keys if every part of a valid span is valid; then halfway to where they are if
+time runs backwards. The length of a span is found as in Bentley and Yao 1976, "An almost optimal algorithm
 for unbounded searching": by doubling and then bisection. As in Schneider 1990, "An algorithm for automatically fitting
 digitized curves", spans meet smoothly. Deviations from that: the error is the deviation of the tip that the curves
 move, because rotation channels have no distance; and slopes at the keys are those of the full bake and not fitted to
@@ -11,10 +12,11 @@ the spans, so that each span is judged by itself. All channels have their keys a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil
+from itertools import pairwise
+from math import ceil, floor, inf
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -29,6 +31,8 @@ from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.limit_arrays import LimitArrays
 from .frames import BatchKinematics, Curves, flowing, quaternions_of, straight
 
+_ROUNDS = 4  # of a bisection
+_FEW = 12  # keys between two poses that are spread evenly
 _BLOCK = 250  # samples in one vectorised step
 _SAME_GAP = 1e-3  # frames: a difference of gaps that rounding explains
 _ROUNDING = 4e-6  # [rad] violation of a limit between two keys that is rounding of single precision
@@ -209,23 +213,72 @@ def _blocks(samples: Array) -> list[Array]:
     return np.array_split(samples, ceil(len(samples) / _BLOCK) or 1)
 
 
-def reduce(full: FullBake, tolerance: float) -> Work[Reduction]:
+def reduce(full: FullBake, tolerance: float, poses: Iterable[int] = ()) -> Work[Reduction]:
     """Remove keys of a full bake while the deviation from it stays within the `tolerance` [in the unit of its bounds].
 
     At every sample that holds, and joints violate their limits no more than in the full bake. The first and the last
-    key stay.
+    key stay, and those of `poses`, the indices of frames that somebody posed. Motion that is the same backwards gets
+    keys that are the same backwards, where the fewest keys allow it.
     """
     yield from full.measure()
     slopes, last = (yield from handle_slopes(full)), len(full.curves.times) - 1
     kept = [0]
-    while kept[-1] < last:
-        kept.append((yield from _farthest(full, slopes, tolerance, kept[-1], last)))
+    for first, end in pairwise(sorted({0, last, *poses})):
+        kept += yield from _between(full, slopes, tolerance, first, end)
     curves = _joined(full, slopes, kept)
     deviation = 0.0
     for samples in full.samples(0, last):
         deviation = max(deviation, float(full.deviation(curves, samples).max(initial=0.0)))
         yield
     return Reduction(kept, curves, deviation)
+
+
+def _between(full: FullBake, slopes: Curves, tolerance: float, first: int, end: int) -> Work[list[int]]:
+    """Return the fewest keys needed after one frame up to another, which is the last of them.
+
+    From the first frame on each is as late as can be, from the last one back as early. Halfway between the two they do
+    not depend on the direction of time. Where the motion does not stay within tolerance then, they are as late as a
+    tighter one allows for as many keys, so that none of them is left with a short span.
+    """
+    late = yield from _chain_of_keys(full, slopes, tolerance, first, end)
+    if len(late) == 2:
+        return late[1:]
+    early = yield from _chain_of_keys(full, slopes, tolerance, end, first, most=len(late))
+    early.reverse()
+    if early[0] == first and len(early) < len(late):
+        return early[1:]
+    if early[0] == first:
+        centre = (first + end) / 2.0
+        middle = [_halfway(one, other, centre) for one, other in zip(early, late, strict=True)]
+        for pair in pairwise(middle):
+            if pair[1] - pair[0] > 1 and not (yield from _is_good(full, slopes, tolerance, *pair)):
+                break
+        else:
+            return middle[1:]
+    low, high, is_short = 0.0, tolerance, 2 * (late[-1] - late[-2]) * (len(late) - 1) < end - first
+    for _ in range(_ROUNDS if is_short and len(late) <= _FEW else 0):
+        tried = yield from _chain_of_keys(full, slopes, (low + high) / 2.0, first, end, most=len(late))
+        if tried[-1] == end:
+            late, high = tried, (low + high) / 2.0
+        else:
+            low = (low + high) / 2.0
+    return late[1:]
+
+
+def _chain_of_keys(
+    full: FullBake, slopes: Curves, tolerance: float, start: int, end: int, most: float = inf
+) -> Work[list[int]]:
+    """Return keys from one frame to another, each as far from the one before as can be, or the first ones of `most`."""
+    keys = [start]
+    while keys[-1] != end and len(keys) < most:
+        keys.append((yield from _farthest(full, slopes, tolerance, keys[-1], end)))
+    return keys
+
+
+def _halfway(one: int, other: int, centre: float) -> int:
+    """Return the frame halfway between two; of two that are as near, the one nearer to the `centre`."""
+    half = (one + other) / 2.0
+    return floor(half) if half > centre else ceil(half)
 
 
 def handle_slopes(full: FullBake) -> Work[Curves]:
@@ -241,16 +294,18 @@ def handle_slopes(full: FullBake) -> Work[Curves]:
     return Curves(times, values, left, right)
 
 
-def _farthest(full: FullBake, slopes: Curves, tolerance: float, first: int, last: int) -> Work[int]:
-    """Index of the latest frame up to `last` to which no key is needed after `first`."""
-    good, bad, step = first + 1, last + 1, 1
+def _farthest(full: FullBake, slopes: Curves, tolerance: float, start: int, end: int) -> Work[int]:
+    """Index of the frame farthest from `start`, towards and up to `end`, to which no key is needed between."""
+    way, whole = (1, end - start) if end > start else (-1, start - end)
+    good, bad, step = 1, whole + 1, 1
     while bad - good > 1:
-        tried = min(good + step, (good + bad) // 2 if bad <= last else last)
-        if (yield from _is_good(full, slopes, tolerance, first, tried)):
+        tried = min(good + step, (good + bad) // 2 if bad <= whole else whole)
+        there = start + way * tried
+        if (yield from _is_good(full, slopes, tolerance, min(start, there), max(start, there))):
             good, step = tried, 2 * step
         else:
             bad = tried
-    return good
+    return start + way * good
 
 
 def _is_good(full: FullBake, slopes: Curves, tolerance: float, first: int, last: int) -> Work[bool]:

@@ -347,3 +347,16 @@ def test_stored_values_of_a_hinge_do_not_exceed_its_limits_by_a_bit():
     assert values[:, 0].min() >= -0.3
     assert values[:, 0].max() <= 0.7
     assert np.abs(values[:, 1:]).max() == 0.0
+
+
+def test_fewer_keys_are_at_the_target_s_own_and_two_where_nothing_moves():
+    rig, target = moving(frames=(1, 14, 40), mode="XYZ")
+    rig.pose.bones[1].lock_ik_y = rig.pose.bones[1].lock_ik_z = True
+    bake(limb(rig, target, reduce=True), 1, 40)
+    times = {round(key.co.x) for curve in curves_of(rig) for key in curve.keyframe_points}
+    assert {1, 14, 40} <= times
+    assert len(times) < 20
+    for index in (1, 2):
+        curve = curve_of(rig, rig.pose.bones[1].name, index)
+        assert [round(key.co.x) for key in curve.keyframe_points] == [1, 40]
+        assert len({curve.evaluate(frame) for frame in range(1, 41)}) == 1

@@ -235,6 +235,31 @@ def test_limits_are_kept_at_frames_and_halves(mode):
     assert met > 20, "no limit was ever met"
 
 
+def there_and_back(seed, frames=61):
+    """Poses of an arm that go from place to place, and back the same way."""
+    poses = followed(arm(HUMAN), hand_path(seed, frames // 2 + 1))
+    return [*poses, *poses[-2::-1]]
+
+
+def test_frames_that_somebody_posed_keep_their_keys():
+    full = baked(hand_motion(True, 3), "YXZ")
+    posed = [17, 100, 101, 200]
+    reduction = finished(reduce(full, HALF_A_PERCENT * arm(HUMAN).reach, posed))
+    assert set(posed) <= set(reduction.kept)
+    assert reduction.deviation <= HALF_A_PERCENT * arm(HUMAN).reach
+    fewest = finished(reduce(full, HALF_A_PERCENT * arm(HUMAN).reach))
+    assert len(reduction.kept) <= len(fewest.kept) + 2 * len(posed)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_motion_that_is_the_same_backwards_has_keys_that_are(seed):
+    poses = there_and_back(seed)
+    reduction = finished(reduce(baked(poses, "YXZ"), 0.002, [30]))
+    assert 30 in reduction.kept
+    assert 5 <= len(reduction.kept) < 40
+    assert [len(poses) - 1 - k for k in reversed(reduction.kept)] == reduction.kept
+
+
 def test_the_tolerance_is_one_of_world_space():
     chain = arm(FREE)
     poses = followed(chain, hand_path(1, 80))

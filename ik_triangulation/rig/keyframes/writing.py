@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
+from itertools import chain
 from math import inf
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ class Channel(NamedTuple):
 
     Only `indices` of it are keyed. `slopes` are those of the handles before and after each keyframe (both shaped like
     `values`, per frame) and make Bézier curves of these handles; without them handles and interpolation are those of a
-    full bake.
+    full bake. Of the indices in `still`, which do not move, only the first and the last frame get a key.
     """
 
     bone: str
@@ -32,6 +33,7 @@ class Channel(NamedTuple):
     values: np.ndarray[Any, Any]
     indices: Sequence[int]
     slopes: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None = None
+    still: Sequence[int] = ()
 
 
 def write_keys(
@@ -80,20 +82,27 @@ def replace_keys(
     fitted = any(channel.slopes for channel in channels)
     interpolation = "BEZIER" if fitted else interpolation_of(frames, first, last, interpolation)
     new_keys = NewKeys(frames, interpolation, kind)
+    ends = NewKeys([*frames[:1], *frames[-1:]], interpolation, kind)
     only = enum_number("type", kind) if keep else None
     count = 0
     for channel in channels:
         curves = find_curves(bag, channel.path, channel.values.shape[1])
         indices = [index for index in range(channel.values.shape[1]) if index in channel.indices]
-        keys = new_keys.on_curves(channel.values, indices, channel.slopes)
-        for index, new in zip(indices, keys, strict=True):
+        still = [index for index in indices if index in channel.still]
+        moving = [index for index in indices if index not in still]
+        flat = np.repeat(channel.values[:1], 2, axis=0)
+        keys = chain(
+            zip(moving, new_keys.on_curves(channel.values, moving, channel.slopes), strict=True),
+            zip(still, ends.on_curves(flat, still, (np.zeros_like(flat),) * 2), strict=True),
+        )
+        for index, new in keys:
             curve = curves.get(index) or new_curve(bag, channel.path, index, channel.bone, undo)
             old = get_keys(curve) if index in curves else None
             if old:
                 undo.callback(put_keys, curve, old)
             if old is None or (only is None and in_range(old, first, last).all()):
                 put_keys(curve, new, left_as_added=new_keys.as_added if channel.slopes is None else SELECTED)
-                count += len(frames)
+                count += len(new["co"])
             else:
                 merged = merge_keys(old, new, first, last, only)
                 put_keys(curve, merged)
