@@ -3,7 +3,8 @@
 
 A body that stretches to the edge of its reach unbends by the square root of the way, so all of it snaps straight within
 a frame or two. Its goals say where the hand is, not that the trunk leans only when the arm is used up: averaged, the
-trunk leans some frames earlier, and every goal is met where it was. Source: none.
+trunk leans some frames earlier, and every goal is met where it was. On the way back to the goals the joints that turn
+hastily are the stiff ones, so that others share their turn. Source: none.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from ..goals.task import Task
 from ..kinematics.arrays import Mask, Numbers
 from ..kinematics.batch import Geometry, States, Tree
 from ..solvers.batch.change import System
-from ..solvers.batch.descent import Descent, descend
+from ..solvers.batch.descent import Descent
 from ..solvers.body.priorities import at_two_levels, exactly
-from ..solvers.natural.posture import Posture
+from ..solvers.natural.posture import Posture, Relaxation
 from .jumps import turns_by_joint
 
 _SMALL, _LARGE = 0.1, 0.22  # turns [rad] that are never hasty, and that are if they are more than _OVER the median
@@ -30,7 +31,8 @@ _MARGINS = (8, 16)  # frames on either side of a hasty turn that may move, one p
 _ROUNDS, _AVERAGES = 6, 6  # in each pass, and averagings over time in each round
 _CALMER = 0.98  # share of the excess that is left at most
 _UNEVEN = 1.25  # times the unrest before that calmer turns may cost
-_ROUGH, _FINE = Descent(iterations=2), Descent(iterations=12, stall=4)  # in each round, and after all of them
+_STEPS = 2  # in each round
+_FINE = Descent(iterations=12, stall=4)  # after all of them
 
 
 def eased(
@@ -46,19 +48,21 @@ def eased(
         frames = np.flatnonzero(moving)
         if not len(frames):
             break
+        firm = _firm(tree, haste[:, moving[1:]].max(1))
         tried, goals = states.copy(), [task.take(frames) for task in tasks]
         for _ in range(_ROUNDS):
             offsets = posture.offsets(tried)
             for _ in range(_AVERAGES):
                 offsets[:, frames] = 0.5 * offsets[:, frames] + 0.25 * (offsets[:, frames - 1] + offsets[:, frames + 1])
             some = posture.take(frames).states(offsets[:, frames])
-            descend(tree, some, at_two_levels(goals), _ROUGH)
+            relaxation = Relaxation(posture=Posture(tree, some), compliance=firm)
+            some = relaxation.run(tree, some, at_two_levels(goals), _STEPS)
             tried.put(frames, some)
             yield
-        exactly(tree, some, goals, steady.take(frames) if steady else None, _FINE)
+        exactly(tree, some, goals, steady.take(frames) if steady else None, _FINE, frames)
         tried.put(frames, some)
         now = _haste(tree, tried)
-        before_unrest, after_unrest = _unrest(tree, states), _unrest(tree, tried)
+        before_unrest, after_unrest = unrest(tree, states), unrest(tree, tried)
         after, before = (System(tree, each, goals) for each in (some, states.take(frames)))
         lost = ~after.met & (before.met | (after.value > before.value))
         states = states.copy()
@@ -72,10 +76,17 @@ def eased(
     return states
 
 
-def _unrest(tree: Tree, states: States) -> Numbers:
+def unrest(tree: Tree, states: States) -> Numbers:
     """Squares (F - 2) of the second differences over frames of the places of all joints together."""
     places = Geometry(tree, states).frames[:, :, 3]
     return (np.diff(places, 2) ** 2).sum((0, 1))
+
+
+def _firm(tree: Tree, haste: Numbers) -> Numbers:
+    """Compliance (k, 1) of the columns with that of hasty joints (n) lessened, so that others move in their stead."""
+    firm = tree.compliance.reshape(-1, 1).copy()
+    firm[: len(tree.joint_of)] /= np.maximum(haste[tree.joint_of, None], 1.0) ** 2
+    return firm
 
 
 def _moving(hasty: Mask, margin: int) -> Mask:

@@ -260,7 +260,7 @@ class _Path:
             states = relaxation.run(tree, states, self.every, max(steps, 1))
         yield
         states = turned_to_look(tree, self.given, self.tasks, self.compliance, states)
-        exactly(tree, states, self.precise, self.steady)
+        exactly(tree, states, self.precise, self.steady, frames=np.arange(len(states)))
         yield from self._meet_missed(states)
         return states, end
 
@@ -278,7 +278,7 @@ class _Path:
             posture=Posture(tree, wanted), compliance=self.compliance, weight=self.weight, still=1e-4
         )
         found = relaxation.run(tree, wanted, self.every, self.settings.last)
-        exactly(tree, found, self.precise, self.steady)
+        exactly(tree, found, self.precise, self.steady, frames=np.arange(len(found)))
         yield
         met, now = (System(tree, each, self.tasks).met for each in (states, found))
         before, after = (unsteadiness(tree, each) for each in (states, found))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
@@ -27,11 +28,13 @@ from ..solvers.batch.change import System
 from ..solvers.batch.descent import precisely
 from ..solvers.body.priorities import exactly
 from ..solvers.natural.posture import Posture
+from .body_easing import unrest
 from .body_path import BodyPath, body_path, largest_turns
 from .shot import Shot
 
 _SAME = 1e-5  # of the size, and of a rotation matrix: hips at the same place
 _CLOSED = 2e-4  # [rad], or share of the size: a loop that ends so near to its begin is closed
+_AVERAGES = 8  # over time, of the frames around the seam
 _AROUND, _LEAST_AROUND = 1.0, 8  # seconds, and frames, on either side of the seam of a loop
 
 
@@ -41,39 +44,75 @@ def faded_path(shot: Shot) -> Work[BodyPath]:
     Where it is 0 a tip is free. A task that is on its way counts as met where its share of the way is. A path whose
     last frame asks for the same as its first one is a loop, and ends as it begins.
     """
-    tree, floor, steady, reference, fps = shot.tree, shot.floor, shot.steady, shot.reference, shot.fps
+    tree, floor = shot.tree, shot.floor
     tasks = floor.raised(shot.tasks) if floor else shot.tasks
     shot = replace(shot, tasks=tasks)
     path = yield from _faded_path(shot)
-    every = np.arange(len(reference))
     fading = any((share < 1.0).any() for share in shot.influence.values())
     if fading or not _is_loop(shot) or _seam(tree, path.states) <= _CLOSED:
         return path
-    # The frames around the seam are solved once more, as one path through it, and the others lead over to these.
-    count = len(reference) - 1
-    reach = min(count // 2, max(round(fps * _AROUND), _LEAST_AROUND))
-    through = yield from _faded_path(shot.take(np.arange(-reach, reach + 1) % count))
-    most = max(largest_turns(tree, path.states).max(), _seam(tree, path.states))
-    for half in dict.fromkeys(max(reach // part, 1) for part in (1, 2, 4)):
+    closed = yield from _closed(shot, path.states)
+    return path if closed is None else BodyPath(closed, System(tree, closed, tasks).met)
+
+
+def _closed(shot: Shot, states: States) -> Work[States | None]:
+    """Return the states of a loop (F) with the last one as the first one; None if that costs calm or a goal.
+
+    What the ends differ by is spread over the frames around the seam. If that does not do, these frames are solved once
+    more, as one path through the seam, and the others lead over to them.
+    """
+    tree = shot.tree
+    count = len(states) - 1
+    reach = min(count // 2, max(round(shot.fps * _AROUND), _LEAST_AROUND))
+    most = max(largest_turns(tree, states).max(), _seam(tree, states))
+    posture = Posture(tree, shot.reference)
+    offsets = posture.offsets(states)
+    apart = 0.5 * (offsets[:, -1:] - offsets[:, :1])
+    seam = np.arange(-2, 3) % count
+    uneven = max(unrest(tree, states).max(initial=0.0), unrest(tree, states.take(seam)).max())
+    wanted = precisely(tree, _as_met(shot, states))
+    through: States | None = None
+    halves = dict.fromkeys(max(reach // part, 1) for part in (1, 2, 4))
+    for again, half in product((False, True), halves):
         from_seam = np.arange(-half, half + 1)
         around, near = from_seam % count, 1.0 - np.abs(from_seam) / half
-        posture = Posture(tree, path.states.take(around))
         share = near * near * (3.0 - 2.0 * near)
-        blended = posture.states(share * posture.offsets(through.states.take(from_seam + reach)))
-        # Goals out of reach would pull all others off theirs.
-        whole = np.flatnonzero(path.met[around] & through.met[from_seam + reach])
-        if len(whole):
-            some, own = blended.take(whole).copy(), around[whole]
-            exactly(tree, some, precisely(tree, [task.take(own) for task in tasks]), steady and steady.take(own))
-            blended.put(whole, some)
-        states = path.states.copy()
-        states.put(around, blended)
-        states.put(every[-1:], blended.take([half]))
+        if again:
+            if through is None:
+                through, _ = yield from _faded_path(shot.take(np.arange(-reach, reach + 1) % count))
+            turned = Posture(tree, states.take(around))
+            blended = turned.states(share * turned.offsets(through.take(from_seam + reach)))
+        else:
+            spread = offsets[:, around] - np.sign(from_seam - 0.5) * share * apart
+            for _ in range(_AVERAGES):
+                mean = 0.5 * (spread[:, 2:] + spread[:, :-2])
+                spread[:, 1:-1] += 0.5 * share[1:-1] * (mean - spread[:, 1:-1])
+            blended = posture.take(around).states(spread)
+        goals = [task.take(around) for task in wanted]
+        exactly(tree, blended, goals, shot.steady and shot.steady.take(around), frames=from_seam)
         yield
-        crossed = floor is not None and bool(floor.take(around).crossed(Geometry(tree, blended)))
-        if largest_turns(tree, states).max() <= most and not crossed and _keeps(tree, tasks, path.states, states):
-            return BodyPath(states, System(tree, states, tasks).met)
-    return path
+        found = states.copy()
+        found.put(around, blended)
+        found.put(np.array([count]), blended.take([half]))
+        if (
+            largest_turns(tree, found).max() <= most
+            and (again or unrest(tree, found.take(seam)).max() <= uneven)
+            and not (shot.floor is not None and shot.floor.take(around).crossed(Geometry(tree, blended)))
+            and _keeps(tree, shot.tasks, states, found)
+        ):
+            return found
+    return None
+
+
+def _as_met(shot: Shot, states: States) -> list[Task]:
+    """Return the tasks as far as the states meet them: what is missed stays as far off, as all else would follow it."""
+    tree, every = shot.tree, np.ones(len(states))
+    found: list[Task] = []
+    for task, measured in zip(shot.tasks, System(tree, states, shot.tasks).measured, strict=True):
+        missed = measured.off > task.tolerance
+        rest = np.where(missed, measured.errors, 0.0)
+        found.append(FadedTask(task=task, rest=rest, present=every) if missed.any() else task)
+    return found
 
 
 def _keeps(tree: Tree, tasks: Sequence[Task], before: States, states: States) -> bool:

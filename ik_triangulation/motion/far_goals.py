@@ -9,6 +9,7 @@ would be missed. Solved with these places, everything can be met. Source: none.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..solvers.batch.descent import Descent, descend
 from ..solvers.body.flexing import flexed
 from ..solvers.body.priorities import at_two_levels
 
-_DESCENT = Descent(iterations=12, stall=2, tries=2)
+_DESCENT = Descent(iterations=7, stall=2, tries=2)
 _ONWARDS = Descent(iterations=12, stall=2, tries=2)  # from a pose that is near
 _PRECISE = 0.1  # of their tolerances, to which the other goals are still met
 _BEYOND = 1.02  # of its limb's reach: distance from which on a place may be out of reach
@@ -37,6 +38,7 @@ _SHORT = 0.03  # of the body's size: last part of a way that is not taken, as it
 _STUCK = 0.05  # of its limb's reach: way of a tip that cannot go straight, as one with a locked elbow
 _SOFT = 0.5  # of what is missing: the same, at most
 _RISE, _AROUND = 0.05, 2  # of the size: change of a way from frame to frame at most; frames on either side of a mean
+_STRIDE = 0.02  # of the size: the least that a tip moves in a frame as it leaves or enters the reach
 _SMOOTHED = 2  # averagings of turns
 _DENT = 0.005  # of the size: path that is shorter than those around it by more is tried again
 
@@ -233,7 +235,28 @@ class _DrawnIn:
         for order in (range(1, len(way)), range(len(way) - 2, -1, -1)):
             for f in order:
                 least[f] = min(least[f], least[f - order.step] + _RISE * self._tree.size)
-        return np.where(far, _calmed(least), self._whole[tip])
+        return self._unhurried(tip, np.where(far, _calmed(least), self._whole[tip]), far)
+
+    def _unhurried(self, tip: int, way: Numbers, far: Mask) -> Numbers:
+        """The path (F) with frames out of reach no farther from those beside them than the tip moves within reach.
+
+        A tip that springs from its goal to the edge of the reach, or back, unbends all of the body at once.
+        """
+        way, far_frames = way.copy(), far.tolist()
+        begin, lines = self._begin[tip].T, normalized(self._lines[tip]).T
+        for order in (range(len(way)), range(len(way) - 1, -1, -1)):
+            place, stride = np.full(3, np.nan), np.inf
+            for f in order:
+                before, from_before = place, begin[f] - place
+                if far_frames[f] and np.isfinite(stride):
+                    along = -float(from_before @ lines[f])
+                    left = stride**2 - float(from_before @ from_before) + along**2
+                    way[f] = min(way[f], max(along + sqrt(max(left, 0.0)), 0.0))
+                place = begin[f] + lines[f] * way[f]
+                if not far_frames[f]:
+                    moved = float(np.linalg.norm(place - before))
+                    stride = max(moved, _STRIDE * self._tree.size) if f != order[0] else np.inf
+        return way
 
     def _place(self, tip: int, way: Numbers) -> list[Task]:
         """The tasks of the place of a tip: its own goal, and where that is out of reach a point on the way to it."""

@@ -181,8 +181,9 @@ def test_a_reach_of_the_body_stops_at_the_floor():
 @pytest.mark.parametrize(
     ("way", "last", "turn"),
     [
-        (3.0, 24, 22.0),
-        *(pytest.param(*each, marks=pytest.mark.long) for each in [(0.5, 24, 21.0), (1.0, 24, 17.0), (0.5, 120, 12.0)]),
+        (3.0, 24, 16.5),
+        (0.5, 24, 14.0),
+        *(pytest.param(*each, marks=pytest.mark.long) for each in [(1.0, 24, 16.0), (0.5, 120, 9.0)]),
     ],
 )
 def test_a_hand_out_of_reach_leaves_the_other_at_its_target_and_points_at_its_own(way, last, turn):

@@ -10,6 +10,8 @@ from ik_triangulation.cooperative import finished
 from ik_triangulation.goals.from_goals import hold_tasks, point_task
 from ik_triangulation.goals.task import Level
 from ik_triangulation.kinematics.batch import Geometry
+from ik_triangulation.motion import faded_path as faded
+from ik_triangulation.motion.body_easing import unrest
 from ik_triangulation.motion.body_path import body_path, largest_turns
 from ik_triangulation.motion.faded_path import faded_path
 from ik_triangulation.motion.shot import Shot
@@ -98,3 +100,19 @@ def test_a_held_foot_without_influence_is_free():
     assert met.all()
     assert np.abs(place_of(states, HAND) - goal).max() < 1e-3
     assert np.abs(place_of(states, FOOT) - place_of(reference, FOOT)).max() > 1e-3
+
+
+def test_the_ends_of_a_loop_meet_calmly_without_solving_it_again(monkeypatch):
+    reference, (*held, task), start, _ = problem()
+    share = 0.5 - 0.5 * np.cos(2.0 * np.pi * np.arange(COUNT) / (COUNT - 1))
+    moving = task.to_points(start + np.outer(WAY, share) + np.outer((0.0, 0.0, -0.2), np.ones(COUNT)))
+    shot, solved_parts = shot_of(reference, [*held, moving]), []
+    monkeypatch.setattr(faded, "body_path", lambda part: solved_parts.append(part) or body_path(part))
+    open_ended, _ = finished(body_path(shot))
+    states, met = finished(faded_path(shot))
+    assert met.all()
+    assert len(solved_parts) == 1
+    assert np.degrees(largest_turns(TREE, open_ended.take([COUNT - 1, 0]))).max() > 0.1, "a seam"
+    assert np.degrees(largest_turns(TREE, states.take([COUNT - 1, 0]))).max() < 1e-4
+    through = np.arange(-3, 4) % (COUNT - 1)
+    assert unrest(TREE, states.take(through)).max() < unrest(TREE, open_ended.take(through)).max()

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...goals.support import BalanceTask
-from ...goals.task import Level, PlaceTask, Task
-from ...kinematics.arrays import Mask, Numbers
+from ...goals.task import FadedTask, Level, PlaceTask, Task
+from ...kinematics.arrays import Indices, Mask, Numbers
 from ...kinematics.batch import States, Tree
 from ...kinematics.batch.algebra import lengths
 from ..batch.change import System
@@ -32,6 +32,8 @@ _WAY = Descent(iterations=20)
 
 POSTURE_GAIN = 0.4  # share of the way to the reference in one step: with all of it knees and elbows overshoot
 _CORRECTION = Descent(iterations=30, stall=4)
+_BALANCING = Descent(iterations=8, stall=4)  # what takes longer is at the edge of what can be met
+_FADE = 5  # frames over which balance fades out
 _EDGE = 0.1  # of its tolerance, up to which balance is brought back
 _OUTSIDE = 1e3  # cost of a centre of mass that is as far outside as the tree is large, beside radians
 
@@ -163,23 +165,50 @@ def settle(
 
 
 def exactly(
-    tree: Tree, states: States, tasks: Sequence[Task], steady: BalanceTask | None = None, bounds: Descent = _CORRECTION
+    tree: Tree,
+    states: States,
+    tasks: Sequence[Task],
+    steady: BalanceTask | None = None,
+    bounds: Descent = _CORRECTION,
+    frames: Indices | None = None,
 ) -> None:
     """Bring states that are near their goals to them, in place, held tips last of all.
 
-    Where the centre of mass is outside its support it is brought there as well if all goals can be met with it.
+    Where the centre of mass is outside its support it is brought there as well if all goals can be met with it. Where
+    states are those of a motion, at `frames` (F), that fades out towards a frame at which they cannot: the trunk would
+    leap there.
     """
     descend(tree, states, at_two_levels(tasks), bounds)
     if held_of(tasks):
         hold(tree, states, tasks, share=HELD_SHARE)
     if steady is None:
         return
-    every = [*at_two_levels(tasks), steady.within(_EDGE * steady.tolerance)]
-    outside = np.flatnonzero(~System(tree, states, every[-1:]).met)
-    if len(outside):
-        some, goals = states.take(outside), [task.take(outside) for task in every]
-        met, _ = descend(tree, some, goals, bounds)
-        states.put(outside[met], some.take(np.flatnonzero(met)))
+    level = steady.within(_EDGE * steady.tolerance)
+    system = System(tree, states, [level])
+    outside = np.flatnonzero(~system.met)
+    if not len(outside):
+        return
+    met, some = _descended(tree, states, [*at_two_levels(tasks), level], outside)
+    share = np.ones(len(states))
+    if frames is not None and not met.all():
+        away = np.abs(frames[:, None] - frames[outside[~met]]).min(1) / _FADE
+        share = np.minimum(away, 1.0)
+        share *= share * (3.0 - 2.0 * share)
+    whole = np.flatnonzero(met & (share[outside] == 1.0))
+    between = outside[(share[outside] > 0.0) & (share[outside] < 1.0)]
+    if len(between):
+        rest = (1.0 - share) * system.measured[0].errors
+        partly = FadedTask(task=level, rest=rest, present=np.ones(len(states)))
+        met, fading = _descended(tree, states, [*at_two_levels(tasks), partly], between)
+        states.put(between[met], fading.take(np.flatnonzero(met)))
+    states.put(outside[whole], some.take(whole))
+
+
+def _descended(tree: Tree, states: States, tasks: Sequence[Task], columns: Indices) -> tuple[Mask, States]:
+    """Return which of some states (n) meet the tasks, balance among them, after a short descent, and these states."""
+    some = states.take(columns)
+    met, _ = descend(tree, some, [task.take(columns) for task in tasks], _BALANCING)
+    return met, some
 
 
 def _cost(posture: Posture, compliance: Numbers, states: States, steady: BalanceTask | None) -> Numbers:
