@@ -25,6 +25,7 @@ WRITTEN = {
     "rig/rotation.py": ANY,
     "kinematics/body.py": WORLD + ", by default",
     "jobs/contacts.py": WORLD,
+    "jobs/reach_motion.py": WORLD,
     "jobs/problem.py": WORLD,
     "jobs/tips.py": WORLD,
     "rig/frames/body_frames.py": WORLD,

@@ -45,7 +45,7 @@ from .report import Report
 from .tips import follow_body, report_written
 from .writing import Undo, Writing, write_together
 
-PATHS = ("ARC", "LINE")
+PATHS = ("BOW", "ARC", "LINE")
 
 
 class Stop(NamedTuple):
@@ -86,7 +86,7 @@ def reach(
     return_frames: int = 0,
     timing: str = "MINIMUM_JERK",
     easing: str = "EASE_IN_OUT",
-    path: str = "ARC",
+    path: str = "BOW",
     onset: float = 0.0,
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
@@ -123,7 +123,7 @@ def reach_through(
     return_frames: int = 0,
     timing: str = "MINIMUM_JERK",
     easing: str = "EASE_IN_OUT",
-    path: str = "ARC",
+    path: str = "BOW",
     onset: float = 0.0,
     prop_by: str = "CONSTRAINT",
     scene: Scene | None = None,
@@ -132,9 +132,11 @@ def reach_through(
 ) -> Job[Report]:
     """Key the limb's rotations from the pose that it has at `frame_start` through the `stops`, whatever its own target.
 
-    `timing` and `easing` are those of motion.timing.profile(), for each transition anew. Along the `path` ARC joints
-    rotate from pose to pose, at a stop that of the limb's own solver: with `onset` 0 all at once, with 1 those near the
-    root so early that the last begins when the first has arrived. Along LINE the tip moves straight, by Gauss-Newton
+    `timing` and `easing` are those of motion.timing.profile(), for each transition anew. Along the `path` BOW the wrist
+    or tip goes on a slightly bowed arc as seen from the limb's parent, by the natural solver. Along ARC, and along BOW
+    by other solvers or with an onset, joints rotate from pose to pose, at a stop that of the limb's own solver: with
+    `onset` 0 all at once, with 1 those near the root so early that the last begins when the first has arrived. Along
+    LINE the tip moves straight, by Gauss-Newton
     whatever the solver of the limb. Every frame is keyed; rotation keys of these bones inside the range are replaced,
     and everything else stays. Props that are taken follow the tip by a Child Of constraint or, `prop_by` KEYS, by keys
     on every frame. In the report only frames at a stop are due. A step is one frame; no more are read at
@@ -198,7 +200,7 @@ def style_of(timing: str, easing: str, path: str, onset: float) -> ReachStyle:
         raise SettingError(f"Path '{path}' is unknown. Choose one of {', '.join(PATHS)}.")
     if not 0.0 <= onset <= 1.0:
         raise SettingError(f"Onset {onset:g} is no share. Give it a number from 0 to 1.")
-    return ReachStyle(profile(timing, easing), path == "LINE", onset)
+    return ReachStyle(profile(timing, easing), path == "LINE", onset, path == "BOW" and not onset)
 
 
 def check_stops(stops: Sequence[Stop], frame_start: int, return_frames: int) -> None:
@@ -272,7 +274,7 @@ def reach_with_body(
     return_frames: int = 0,
     timing: str = "MINIMUM_JERK",
     easing: str = "EASE_IN_OUT",
-    path: str = "ARC",
+    path: str = "BOW",
     onset: float = 0.0,
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
@@ -281,8 +283,9 @@ def reach_with_body(
 
     The limb that ends in `tip`, by default the first one, reaches for the target of each stop, and all others for
     their own at the same frames. `settings` of the keys are by default those of that limb, the others are those of
-    reach_through(). Along the `path` ARC joints rotate from
-    pose to pose and the hips move straight; along LINE the tips move straight. Every frame is keyed: rotations of all
+    reach_through(). Along the `path` ARC joints rotate from pose to pose and the hips move straight; along BOW so do
+    all but arms and legs that reach, whose wrists go along arcs as seen from the chest, after head and trunk have
+    begun; along LINE the tips move straight. Every frame is keyed: rotations of all
     bones of the body, and the location of its hips; keys of these inside the range are replaced, and everything else
     stays. In the report only frames at a stop can be missed. Raises an IKError that names the culprit; then, and if it
     is stopped, nothing has changed.

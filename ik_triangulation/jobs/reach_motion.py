@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 from bpy.types import Scene
-from mathutils import Vector
+from mathutils import Quaternion, Vector
 
 from ..cooperative import Work, finished
 from ..goals import Goal, Point
@@ -30,9 +30,12 @@ from ..goals.from_goals import body_tasks, point_task
 from ..goals.task import Level, Task
 from ..kinematics import Locked, Pose
 from ..kinematics.arrays import Numbers
-from ..kinematics.batch import Geometry, States
+from ..kinematics.batch import Geometry, States, Tree
+from ..kinematics.batch.tree import joined
+from ..kinematics.body_anatomy import Part
 from ..kinematics.framed import joint_path
 from ..motion.body_path import body_path
+from ..motion.reach_arc import along_arc
 from ..motion.timing import Profile, window
 from ..rig.armature import Bones
 from ..rig.frames.samples import Sample
@@ -42,22 +45,31 @@ from ..rig.units import length_text
 from ..solvers import Solution, solve, solve_goal
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import hold, precisely
+from ..solvers.body.flexing import parts_of_body
 from ..solvers.body.floor import kept_above
 from ..solvers.body.priorities import exactly
+from ..solvers.body.swivelling import LimbOfBody, limbs_with_swivel
 from ..solvers.natural.posture import Posture
+from ..solvers.solver import PLAIN_LIMB
 from .frame_solver import NATURAL, SolvedFrame, at_frame, shown_pose, solver_settings, turned_like
 from .problem import BodyProblem, fps_of
 
 STRAIGHT = "GAUSS_NEWTON"  # rotates the joints least from frame to frame; others fold a chain anew each time
+# Shares of the time in which head, trunk and hips arrive where a hand goes along an arc, and in which that waits:
+# people look first, and turn before they reach.
+_EARLIER = {Part.SIMPLE: 0.85, Part.TRUNK: 0.92, Part.HIPS: 0.92}
+_HAND_LATER = 0.05
 ON_THE_LINE = 0.01  # of the tolerance: closer than at a target, or the slow frames at both ends would jitter
 
 
 class ReachStyle(NamedTuple):
-    """Style of a reach: speed profile, straight line or arcs of the joints, and on arcs the onset of the last joint."""
+    """Style of a reach: speed profile, straight line, arcs of the joints with the onset of the last one, or one arc of
+    the wrist where it is `bowed`."""
 
     profile: Profile
     straight: bool = False
     onset: float = 0.0
+    bowed: bool = False
 
 
 class TargetVisit(NamedTuple):
@@ -154,7 +166,9 @@ class ReachMotion:
             goals = self._line(leave, arrive, steps)
             solutions = self._along_line(visit.limb, leave.pose, arrive.pose, steps, goals)
         else:
-            solutions = self._along_arc(visit.limb, leave, arrive, steps)
+            solutions = self._along_arcs(visit.limb, leave, arrive, steps)
+            if steps and self._style.bowed and visit.limb.solver == NATURAL:
+                solutions = self._bowed(visit.limb, leave, arrive, steps, solutions)
             goals = [Goal(Point(solution.pose.tip)) for solution in solutions]
         for step, goal, solution in zip(steps, goals, solutions, strict=True):
             yield self._kept(step.now, goal, solution)
@@ -186,7 +200,34 @@ class ReachMotion:
             solutions.append(_onto(limb, step, _blend(before, after, step.present, [share] * len(before)), goal))
         return solutions
 
-    def _along_arc(self, limb: Limb, leave: _Place, arrive: _Place, steps: Sequence[_Step]) -> list[Solution]:
+    def _bowed(
+        self, limb: Limb, leave: _Place, arrive: _Place, steps: Sequence[_Step], blended: Sequence[Solution]
+    ) -> list[Solution]:
+        """Lead the wrist along an arc, near poses that are blended; these are the result for chains that are scaled."""
+        chain = leave.pose.chain
+        every = [leave.pose, *(each.pose for each in blended), arrive.pose]
+        if not chain.plain or any(pose.chain is not chain for pose in every):
+            return list(blended)
+        tree, form = Tree.of(chain), solver_settings(limb).form
+        before, after = self._staying(limb, leave, steps), self._staying(limb, arrive, steps[::-1])[::-1]
+        left, arrived = [leave.pose, *before, arrive.pose], [leave.pose, *after, arrive.pose]
+        shares = np.array([0.0, *(self._style.profile(step.time) for step in steps), 1.0])
+        up = (
+            arrive.pose.base.to_3x3().inverted() @ steps[-1].now.rig.world.to_3x3().inverted() @ Vector((0.0, 0.0, 1.0))
+        )
+        poses = tree.states(left), tree.states(arrived), tree.states(every)
+        work = along_arc(tree, form if len(chain.joints) > 2 else PLAIN_LIMB, poses, shares, np.array(up))
+        rotations = finished(work)
+        solutions = []
+        for k, (step, each) in enumerate(zip(steps, blended, strict=True), 1):
+            pose = turned_like(each.pose, step.present)
+            for i, joint in enumerate(chain.joints):
+                if not isinstance(joint.freedom, Locked):
+                    pose.put(i, joint.freedom.nearest(Quaternion(rotations[i, :, k]).normalized()))
+            solutions.append(Solution(pose, 0.0, 0, True))
+        return solutions
+
+    def _along_arcs(self, limb: Limb, leave: _Place, arrive: _Place, steps: Sequence[_Step]) -> list[Solution]:
         """Rotate each joint from one pose to the other, in its own part of the time."""
         solutions, count = [], len(leave.pose)
         before, after = self._staying(limb, leave, steps), self._staying(limb, arrive, steps[::-1])[::-1]
@@ -293,13 +334,14 @@ class BodyReachMotion:
             ahead = self._visits[number + 1 :]
             until = int(ahead[0].frame - first) if ahead else end + return_frames
             there = yield from self._staying(visit, at, range(leave + 1, until + 1))
-            self._transition(states, stays, there, range(leave + 1, at), at - leave)
+            yield from self._transition(states, stays, there, range(leave + 1, at), at - leave)
             rest = np.arange(at, until + 1)
             states.put(rest, there.take(rest))
             stays, leave = there, end
             yield
         if return_frames:
-            self._transition(states, stays, self._begun, range(leave + 1, leave + return_frames), return_frames)
+            frames = range(leave + 1, leave + return_frames)
+            yield from self._transition(states, stays, self._begun, frames, return_frames)
             states.put([leave + return_frames], self._begun.take([leave + return_frames]))
         return states
 
@@ -325,7 +367,7 @@ class BodyReachMotion:
             states.put(some, own)
         return states
 
-    def _transition(self, states: States, leave: States, arrive: States, frames: range, whole: int) -> None:
+    def _transition(self, states: States, leave: States, arrive: States, frames: range, whole: int) -> Work[None]:
         """Write the frames between leaving, `whole` frames before the arrival, and that, into `states`."""
         if not len(frames):
             return
@@ -346,11 +388,52 @@ class BodyReachMotion:
             exactly(tree, between, precisely(tree, tasks), steady.take(some) if steady else None)
         if style.straight:
             self._warn(System(tree, between, lines), some)
+        if style.bowed:
+            between = yield from self._bowed(leave, arrive, between, frames, whole)
         states.put(some, between)
 
+    def _bowed(self, leave: States, arrive: States, between: States, frames: range, whole: int) -> Work[States]:
+        """Lead the wrists of arms and legs that reach along arcs in the frame of the chest or hips, as these move."""
+        problem, tree, first = self._problem, self._tree, frames[0] - 1
+        every = np.arange(first, first + whole + 1)
+        ends = leave.take([first]), arrive.take([first + whole])
+        moving = joined([ends[0], between, ends[1]])
+        left, arrived = (each.take(every) for each in (leave, arrive))
+        rotations, geometry = tree.rotations(moving), Geometry(tree, moving)
+        times = np.clip((np.arange(whole + 1) / whole - _HAND_LATER) / (1.0 - _HAND_LATER), 0.0, 1.0)
+        shares = np.array([self._style.profile(time) for time in times])
+        reaching = {problem.body.number_of[problem.body.tip(limb.tip).name] for limb in problem.rig.limbs}
+        found, up = rotations.copy(), np.linalg.inv(problem.samples.worlds[:3, :3, 0]) @ np.array((0.0, 0.0, 1.0))
+        for joint, tip in limbs_with_swivel(tree):
+            limb = LimbOfBody.of(tree, joint, tip, rotations)
+            if tip not in reaching or limb.tree.held:
+                continue
+            own = limb.frames(tree, geometry, rotations)
+            poses = []
+            for states in (left, arrived):
+                there, turned = Geometry(tree, states), tree.rotations(states)
+                seen = limb.frames(tree, there, turned)
+                poses.append(limb.tree.posed(limb.tree.rotations(seen), own))
+            upwards = own.root[..., -1].T @ up
+            led = yield from along_arc(limb.tree, limb.form, (poses[0], poses[1], own), shares, upwards)
+            found[list(limb.joints)] = led
+        states = tree.posed(found, moving).take(np.arange(1, whole))
+        floor = problem.floor
+        crossed = floor is not None and bool(floor.take(np.array(frames)).crossed(Geometry(tree, states)))
+        return between if crossed else states
+
     def _shares(self, times: Numbers) -> Numbers:
-        """Share (k, F) of the way of every column at these times: those near the hips may start earlier."""
+        """Share (k, F) of the way of every column at these times: those near the hips may start earlier.
+
+        With a bowed path the head leads, and the trunk arrives before the hand.
+        """
         tree, style = self._tree, self._style
+        if style.bowed:
+            parts = parts_of_body(tree)
+            spans = [_EARLIER.get(parts[joint], 1.0) for joint in tree.joint_of]
+            spans += [_EARLIER[Part.HIPS]] * (tree.columns - len(spans))
+            known = {span: [style.profile(time / span) for time in times] for span in set(spans)}
+            return np.array([known[span] for span in spans])
         depths = tree.above.sum(0)[tree.joint_of] - 1
         count = int(tree.above.sum(0).max())
         by_depth = np.array(

@@ -77,6 +77,7 @@ PREVIOUS = PreviousDefaults(
         PreviousDefault(1, "hold_where", "ANIMATION", _is_held),
         PreviousDefault(2, "match", "TIP", _follows_bone),
         PreviousDefault(3, "soft_edge", False),
+        PreviousDefault(3, "reach_path", "ARC"),
     ),
     joint=(PreviousDefault(1, "source", "BLENDER", _has_limit_rotation),),
 )

@@ -100,10 +100,11 @@ class ReachSettings:
         "Path",
         "Path of the tip to the target",
         items=[
-            ("ARC", "Arc", "The joints rotate from pose to pose, so the tip moves on a natural arc", 1),
+            ("BOW", "Arc", "The hand moves on a slightly bowed path, as people's hands do; with Natural", 2),
+            ("ARC", "Arc of Joints", "The joints rotate from pose to pose, so the tip swings round on an arc", 1),
             ("LINE", "Straight", "The tip moves on a straight line; always solved with Gauss-Newton", 0),
         ],
-        default="ARC",
+        default="BOW",
         name="reach_path",
         flag="--path",
     )

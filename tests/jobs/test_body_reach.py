@@ -79,7 +79,7 @@ def test_it_arrives_in_the_pose_of_solve_pose(rig):
 
 
 def test_it_has_the_timing_of_a_hand(rig):
-    reached(rig)
+    reached(rig, path="ARC")
     height = np.array([each[4].z for each in seen(rig, range(1, 26))])
     share = (height - height[0]) / (height[-1] - height[0])
     wanted = [profile("MINIMUM_JERK", "EASE_IN_OUT")(k / 24) for k in range(25)]

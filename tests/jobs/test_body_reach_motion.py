@@ -46,7 +46,7 @@ def places(problem, states, name):
     return Geometry(problem.body.tree, states).tip(problem.body.number_of[name])
 
 
-@pytest.mark.parametrize("style", [{}, {"onset": 1.0}, {"path": "LINE"}, {"timing": "LINEAR"}])
+@pytest.mark.parametrize("style", [{}, {"onset": 1.0}, {"path": "LINE"}, {"timing": "LINEAR"}, {"path": "BOW"}])
 def test_held_tips_stay_and_no_frame_leaps(style):
     problem, _, states = solved(**style)
     for name in FEET:
@@ -77,3 +77,22 @@ def test_lines_that_cannot_be_followed_are_told():
     stiff = ("spine.001", "spine.002", "forearm.L", "hand.L", "forearm.R", "hand.R")
     _, motion, _ = solved(path="LINE", stiff=stiff)  # tips can only move on spheres about the shoulders
     assert motion.warnings[0].startswith("The body cannot follow the straight lines at ")
+
+
+def test_along_a_bowed_path_the_trunk_begins_before_the_hands():
+    problem, _, states = solved(path="BOW")
+    tree = problem.body.tree
+    geometry, rotations = Geometry(tree, states), tree.rotations(states)
+    number = problem.body.number_of["hand.L"]
+    wrist, shoulder = tree.tips[number].joint, int(tree.parents[tree.tips[number].first])
+    seen = np.einsum("ijf,if->jf", geometry.frames[shoulder][:, :3], geometry.heads[wrist] - geometry.heads[shoulder])
+    way = seen - seen[:, :1]
+    chord = way[:, -1] / np.linalg.norm(way[:, -1])
+    along = chord @ way
+    bow = np.linalg.norm(way - np.outer(chord, along), axis=0).max() / along[-1]
+    assert 0.08 < bow < 0.2
+    assert np.linalg.norm(np.diff(seen), axis=0).sum() < 1.25 * along[-1]
+    spine = next(i for i, joint in enumerate(tree.joints) if joint.name == "spine.001")
+    turned = np.arccos(np.clip(np.abs((rotations[spine, :, :1] * rotations[spine]).sum(0)), 0.0, 1.0))
+    begun = [int(np.argmax(each >= 0.1 * each[-1])) for each in (turned, along)]
+    assert begun[0] <= begun[1]

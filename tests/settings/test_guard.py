@@ -106,6 +106,7 @@ def drawn(addon):
     for joint.kind in settings.TABLE[settings.IKT_PG_joint]["kind"].choices:
         found |= drawn_now()
     limb.orientation, limb.use_offset = "LOOK", True  # it has an axis
+    limb.reach_path = "ARC"  # the only one with an onset
     limb.shape = "SURFACE"
     limb.keys_on = "IK"  # which this rig has no controls for
     limb.solver = "TRIANGULATION"  # a published method has settings that Natural has no use for
