@@ -18,7 +18,7 @@ from bpy.types import Depsgraph, Scene, ViewLayer, bpy_prop_collection
 from mathutils import Matrix, Quaternion, Vector
 
 from ..cooperative import Work, finished
-from ..goals import Anywhere, Goal
+from ..goals import Anywhere, Goal, Point
 from ..goals.from_goals import body_tasks
 from ..goals.orientation import Direction, LookAt, Orientation, missing_angle
 from ..kinematics import Body
@@ -208,9 +208,18 @@ def _by_curves(
     places = {frame: at for at, frame in enumerate(held.frames)}
     off: dict[float, dict[str, tuple[float, float]]] = {frame: {} for frame in samples.frames}
     for limb in rig.limbs:
-        for number in np.flatnonzero(samples.influence[limb.tip] == 1.0).tolist():
-            frame, goal = samples.frames[number], samples.goals[limb.tip][number]
-            matrix = tip_frame(rig, shown[..., places[frame]], limb.tip)
+        due = np.flatnonzero(samples.influence[limb.tip] == 1.0).tolist()
+        frames, goals = [samples.frames[number] for number in due], [samples.goals[limb.tip][number] for number in due]
+        at, targets = [places[frame] for frame in frames], [goal.target for goal in goals]
+        points = [target.location[:] for target in targets if isinstance(target, Point)]
+        if len(points) == len(goals) and not any(goal.soft for goal in goals):
+            bone = shown[rig.bones.index(limb.tip)]
+            tails = bone[:, 3, at] + rig.armature.data.bones[limb.tip].length * bone[:, 1, at]
+            for frame, far in zip(frames, lengths(tails - np.array(points).reshape(-1, 3).T).tolist(), strict=True):
+                off[frame][limb.tip] = far, 0.0
+            continue
+        for frame, goal, number in zip(frames, goals, at, strict=True):
+            matrix = tip_frame(rig, shown[..., number], limb.tip)
             off[frame][limb.tip] = _missing(goal, matrix.translation, matrix.to_quaternion())
     return shown, off
 

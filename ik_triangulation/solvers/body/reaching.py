@@ -230,14 +230,18 @@ class Reaching:
 
         The feet would have to step, or to turn.
         """
-        found = {}
-        for tip, way in self._ways(tasks):
-            at = np.array([lengths(way).argmax()])
-            goals = self._goals([(tip, way)], at) if way[:, at].any() else []
-            amounts = self.cheapest(BEGIN[:, None], at, goals, _STEPS) if goals else BEGIN[:, None]
-            if any(goal.missing(self._differences(amounts, at), 1)[0][0] > _SHORT for goal in goals):
-                found[tip] = int(at[0])
-        return found
+        every = [(tip, way, int(lengths(way).argmax())) for tip, way in self._ways(tasks) if way.any()]
+        if not every:
+            return {}
+        at, goals = np.array([pose for *_, pose in every]), []  # a pose for each tip, in which it reaches alone
+        for number, (tip, way, pose) in enumerate(every):
+            alone = np.zeros((3, len(every)))
+            alone[:, number] = way[:, pose]
+            goals.append(_Goal(self, tip, alone, at))
+        amounts = self.cheapest(np.repeat(BEGIN[:, None], len(every), 1), at, goals, _STEPS)
+        geometry = self._differences(amounts, at)
+        missing = [goal.missing(geometry, len(every))[0][number] for number, goal in enumerate(goals)]
+        return {tip: pose for (tip, _, pose), far in zip(every, missing, strict=True) if far > _SHORT}
 
     def goals(self, tasks: Sequence[Task], at: Indices) -> list[_Goal]:
         """Return the places that the tips of tasks reach for in the poses `at`."""
