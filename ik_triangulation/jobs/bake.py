@@ -286,7 +286,7 @@ def bake_body(
     )
     if kind == "LAYER":
         samples = yield from relay(as_below(rig, samples, scene, view_layer), (0, _PARTS))
-    held_by = yield from relay(_before_corrections(rig, samples, scene, corrected), (0, _PARTS))
+    held_by = yield from relay(before_corrections(rig, samples, scene, corrected), (0, _PARTS))
     problem = yield from relay(read_problem(rig, samples, scene, held_by), (0, _PARTS))
     between = None
     if kind != "LAYER" and (rig.held or settings.reduce):
@@ -333,7 +333,7 @@ def bake_body(
     return replace(report, seconds=perf_counter() - started)
 
 
-def _before_corrections(
+def before_corrections(
     rig: RigBody, samples: BodySamples, scene: Scene, corrected: tuple[float, float] | None
 ) -> Work[Animation | None]:
     """Return the animation without keys that correct the last bake: these do not move the places to hold."""

@@ -9,32 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
-from math import ceil, floor, isfinite
+from math import ceil, floor
 from time import perf_counter
 from typing import Any
 
 import bpy
 import numpy as np
-from bpy.types import ActionChannelbag, Object, PoseBone, Scene, ViewLayer
+from bpy.types import ActionChannelbag, Object, Scene, ViewLayer
 from mathutils import Euler, Quaternion, Vector
 
 from ..cooperative import Job, Work, cooperative, relay
-from ..errors import AnimationError, ChainError, SettingError
-from ..items import PROFILES
+from ..errors import AnimationError
 from ..kinematics import Free, Freedom
 from ..kinematics.arrays import Numbers
-from ..rig.anatomy.limbs import Anatomy
 from ..rig.armature import Bones, find_bone
 from ..rig.body import RigBody
-from ..rig.by_hand.record import is_recorded_body, recorded_bake, recorded_body
 from ..rig.checks import check_limb
-from ..rig.controls import Controls
 from ..rig.destination import Destination
-from ..rig.frames.body_frames import plain_rotations, plain_values
+from ..rig.frames.body_frames import Animation, plain_animation, plain_rotations, plain_values
 from ..rig.frames.reader import FrameReader
-from ..rig.frames.samples import frame_of, tip_location
 from ..rig.freedom import keyed
 from ..rig.hips import location_path
 from ..rig.keyframes import (
@@ -46,25 +41,25 @@ from ..rig.keyframes import (
     curves_of,
     ensure_channelbag,
     interpolation_of,
-    is_baked,
 )
 from ..rig.keyframes.arrays import get_keys, put_keys
 from ..rig.keyframes.channelbags import channelbag_of, find_curves, new_curve
-from ..rig.keyframes.shaping import knots_for, profile_at, reshaped, with_keys_at, with_outside_of
+from ..rig.keyframes.shaping import knots_for, reshaped, with_keys_at, with_outside_of
 from ..rig.keyframes.unkeyed import values_shown
 from ..rig.limb import Limb
 from ..rig.rotation import channel, rotation_from, values_for, within_limits
 from ..rig.targets.goal import orientation_of
 from ..rig.targets.motion import carried_by_nothing, into_location, into_rotation, keyable_owner
 from ..rig.targets.surface import looks_of
-from ..rig.targets.untouched import check_body_limbs, is_waiting
+from ..rig.targets.untouched import check_body_limbs
 from ..rig.timeline import Clock, check_nla, evaluated_time
-from .bake import frames_from
+from .edited_part import EditedPart, Falloff, Pull, part_around
 from .edited_shot import body_as_shown, fades, near_shown
 from .frame_solver import NATURAL
 from .keys import JointRotations, WrittenKeys, arrays_of, body_arrays
 from .measure import Watch, measure_frames, report_of
 from .natural_shot import solve_frames, solve_naturally
+from .rebaked import BakeChange, BakedPoses, baked_poses
 from .report import Report
 from .shot import SolvedShot
 from .tips import report_written
@@ -73,43 +68,6 @@ from .writing import Keys, Undo, Writing, write_together
 _NEAR = 0.002  # of the offset: how near the keyframes of a target follow the profile
 _PARTS = 4
 _FREE = Free()
-
-
-@dataclass(frozen=True)
-class Falloff:
-    """An edit at a `frame` that fades over `falloff` frames on both sides, by a profile of proportional editing."""
-
-    frame: float
-    falloff: int
-    profile: str
-
-    def __post_init__(self) -> None:
-        if self.profile not in PROFILES:
-            raise SettingError(f"Falloff '{self.profile}' is unknown. Choose one of {', '.join(PROFILES)}.")
-        if self.falloff < 1:
-            raise SettingError(f"A falloff of {self.falloff} frames is too short. Give it 1 or more.")
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """First and last frame of the falloff."""
-        return self.frame - self.falloff, self.frame + self.falloff
-
-    def share(self, frame: float) -> float:
-        """Return the share of the edit at a frame."""
-        return float(profile_at(self.profile, 1.0 - abs(frame - self.frame) / self.falloff))
-
-
-@dataclass(frozen=True)
-class Pull(Falloff):
-    """A pull by `offset` and `turn`, a rotation vector [rad], world space."""
-
-    offset: Vector = field(default_factory=Vector)
-    turn: Vector = field(default_factory=Vector)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not all(map(isfinite, (*self.offset, *self.turn))):
-            raise SettingError("The offset is no valid vector. Give it three numbers.")
 
 
 @cooperative
@@ -141,143 +99,17 @@ def pull(
     view_layer.update()
     with Undo() as undo:
         part = yield from relay(part_around(bone, edit, scene, view_layer, undo), (0, _PARTS))
+        before = yield from relay(poses_of_bake(part, scene, view_layer), (0, _PARTS))
         if part.helper is None:
             yield from relay(_move_target(part, edit, scene, view_layer, undo), (0, _PARTS))
         yield 1, _PARTS
-        report = yield from relay(solve_again(part, part.frames, scene, view_layer, undo), (1, _PARTS))
+        change = yield from relay(change_of(part, before, edit, scene, view_layer), (1, _PARTS))
+        report = yield from relay(solve_again(part, part.frames, change, scene, view_layer, undo), (1, _PARTS))
         part.remove_helper()
         view_layer.update()
         undo.pop_all()
     yield _PARTS, _PARTS
     return report
-
-
-@dataclass(frozen=True)
-class EditedPart:
-    """Frames of a limb or body to solve again; a `helper` is a target that is removed afterwards."""
-
-    limb: Limb
-    rig: RigBody | None
-    frames: Sequence[float]
-    helper: Object | None = None
-
-    @property
-    def of(self) -> Limb | RigBody:
-        return self.rig or self.limb
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        return self.frames[0], self.frames[-1]
-
-    @property
-    def solved(self) -> Sequence[str]:
-        return self.rig.bones if self.rig else self.limb.in_order
-
-    def remove_helper(self) -> None:
-        """Remove the helper with its action, if there is one."""
-        if self.helper is not None:
-            action = self.helper.animation_data.action
-            bpy.data.objects.remove(self.helper)
-            bpy.data.actions.remove(action)
-
-
-def part_around(
-    bone: PoseBone, edit: Falloff, scene: Scene, view_layer: ViewLayer, undo: ExitStack
-) -> Work[EditedPart]:
-    """Return the frames that a pull solves again: of a bake, or of an animation by hand.
-
-    Raises ChainError for a tip that is held, AnimationError where nothing is baked or keyed.
-    """
-    stored = getattr(bone, "ik_triangulation", None)
-    if stored is not None and stored.hold:
-        raise ChainError(f"'{bone.name}' is held. Turn off Hold in Place to pull it, or change its contact.")
-    if stored is not None and stored.target is not None:
-        yield
-        return _baked_part(bone, edit, scene)
-    pulled = edit if isinstance(edit, Pull) else Pull(edit.frame, edit.falloff, edit.profile)
-    return (yield from _keyed_part(bone, pulled, scene, view_layer, undo))
-
-
-def _baked_part(bone: PoseBone, edit: Falloff, scene: Scene) -> EditedPart:
-    """Return the frames of a bake within the falloff. Raises AnimationError where there are none."""
-    armature, tip = bone.id_data, bone.name
-    if is_waiting(bone):
-        raise AnimationError(
-            f"The target of '{tip}' was not moved or keyed yet. Press Target from Animation first, then Bake."
-        )
-    rig = None
-    if is_recorded_body(armature, tip):
-        rig, span, _, _ = recorded_body(armature, tip, scene)
-        limb = next(each for each in rig.limbs if each.tip == tip)
-    else:
-        limb, span, _ = recorded_bake(armature, tip, scene)
-    if limb.keys_on == "IK" or not is_baked(armature, rig.bones if rig else limb.in_order):
-        raise AnimationError(f"'{tip}' has no baked keys in the active action. Bake it first, onto its own bones.")
-    first, last, step = span
-    if not first <= edit.frame <= last:
-        raise AnimationError(f"Frame {edit.frame:g} is not in the bake, from {first:g} to {last:g}. Choose another.")
-    begin = first + step * max(0, floor((edit.ends[0] - first) / step))
-    end = first + step * min(ceil((edit.ends[1] - first) / step), floor((last - first) / step + 1e-6))
-    return EditedPart(limb, rig, frames_from(begin, end, step))
-
-
-def _keyed_part(bone: PoseBone, edit: Pull, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> Work[EditedPart]:
-    """Return the frames of an animation by hand, with a target that is keyed at the tip, pulled.
-
-    Raises AnimationError where the bones have no keys there.
-    """
-    armature, names = bone.id_data, bones_to(bone)
-    helper = bpy.data.objects.new("IK Triangulation Pull", None)
-    undo.callback(bpy.data.objects.remove, helper)
-    scene.collection.objects.link(helper)
-    limb = Limb.from_bones(armature, names, helper, **({"orientation": "FULL"} if edit.turn.length else {}))
-    check_keyed_around(limb.pose_bones, edit.frame, scene)
-    frames = range(floor(edit.ends[0]), ceil(edit.ends[1]) + 1)
-    reader = FrameReader(limb, scene, view_layer, frames)
-    seen = yield from reader.evaluate(
-        frames,
-        lambda depsgraph, _: (tip_location(limb, depsgraph), frame_of(armature, bone.name, depsgraph).to_quaternion()),
-    )
-    rows = {"location": [seen[frame][0] + edit.offset * edit.share(frame) for frame in frames]}
-    if edit.turn.length:
-        helper.rotation_mode, axis = "QUATERNION", edit.turn.normalized()
-        turns = [Quaternion(axis, edit.turn.length * edit.share(frame)) @ seen[frame][1] for frame in frames]
-        rows["rotation_quaternion"] = [each if each.dot(turns[0]) >= 0.0 else -each for each in turns]
-    bag = ensure_channelbag(helper, ExitStack())
-    for prop, values in rows.items():
-        for index in range(len(values[0])):
-            curve = new_curve(bag, prop, index, "Object Transforms", ExitStack())
-            curve.keyframe_points.add(len(frames))
-            for point, frame, value in zip(curve.keyframe_points, frames, values, strict=True):
-                point.co, point.interpolation = (evaluated_time(scene, frame), value[index]), "LINEAR"
-    undo.callback(bpy.data.actions.remove, helper.animation_data.action)
-    helper.location = seen[frames[0]][0]
-    view_layer.update()
-    return EditedPart(limb, None, frames, helper)
-
-
-def bones_to(bone: PoseBone) -> tuple[str, ...]:
-    """Return the bones of the limb that ends in a bone, which nobody has set up: as recognized, else three."""
-    armature = bone.id_data
-    known = Anatomy(armature, Controls(armature)).limb_with(bone.name)
-    above = [bone.name, *(each.name for each in bone.parent_recursive[:2])]
-    return tuple(known.bones) if known and known.bones[-1] == bone.name else tuple(reversed(above))
-
-
-def check_keyed_around(bones: Sequence[PoseBone], frame: float, scene: Scene) -> None:
-    """Raise AnimationError if bones without a target have no rotation keys around a frame; the last one is the tip."""
-    armature = bones[-1].id_data
-    times = [key for curve in curves_of(armature) for key in _times(curve, bones)]
-    if not times or not min(times) <= Clock(scene, armature).time(frame) <= max(times):
-        raise AnimationError(
-            f"The limb of '{bones[-1].name}' has no target, and its bones no keys around frame {frame:g}. "
-            "Key them first, or add a limb."
-        )
-
-
-def _times(curve: Any, bones: Sequence[PoseBone]) -> list[float]:
-    paths = {bone.path_from_id(channel(bone)[0]) for bone in bones}
-    return get_keys(curve, ["co"])["co"][:, 0].tolist() if curve.data_path in paths else []
 
 
 def _move_target(part: EditedPart, edit: Pull, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> Work[None]:
@@ -383,16 +215,36 @@ def _move_channels(
         put_keys(curve, keys)
 
 
+def poses_of_bake(part: EditedPart, scene: Scene, view_layer: ViewLayer) -> Work[BakedPoses | None]:
+    """Return the poses that a bake would give a part now; None where that is by another method, or there was none."""
+    if part.helper is not None or part.limb.solver != NATURAL:
+        return None
+    return (yield from baked_poses(part.of, part.span, part.frames, part.smoothing, scene, view_layer))
+
+
+def change_of(
+    part: EditedPart, before: BakedPoses | None, edit: Falloff, scene: Scene, view_layer: ViewLayer
+) -> Work[BakeChange | None]:
+    """Return the change that an edit makes to the poses of a bake, from those before it; None where these are none."""
+    after = None if before is None else (yield from poses_of_bake(part, scene, view_layer))
+    return None if before is None or after is None else BakeChange(before, after, edit.frame)
+
+
 def solve_again(
-    part: EditedPart, like: Sequence[float], scene: Scene, view_layer: ViewLayer, undo: ExitStack
+    part: EditedPart,
+    like: Sequence[float],
+    change: BakeChange | None,
+    scene: Scene,
+    view_layer: ViewLayer,
+    undo: ExitStack,
 ) -> Work[Report]:
-    """Solve the frames of a part near what the frames `like` show, write them, and measure."""
+    """Solve the frames of a part near what the frames `like` show, changed as a bake changes; write and measure."""
     started, armature, frames = perf_counter(), part.of.armature, part.frames
     warnings = check_keys(armature, part.solved)
     check_nla(armature, scene, *part.ends)
     if part.rig is not None:
         check_body_limbs(part.rig, scene, view_layer)
-        return (yield from _solve_body(part.rig, frames, like, warnings, scene, view_layer, undo))
+        return (yield from _solve_body(part.rig, frames, like, change, warnings, scene, view_layer, undo))
     limb = part.limb
     check_limb(limb, scene, view_layer)
     if limb.solver != NATURAL:
@@ -403,6 +255,8 @@ def solve_again(
     samples = yield from reader.read()
     clock = Clock(scene, armature)
     shown = plain_rotations(armature, limb.bones, [clock.time(frame) for frame in like])
+    if change is not None:
+        shown = change.rotations(limb.bones, shown, frames, like)
     found = yield from solve_naturally(limb, bones, samples, scene, part_from=int(frames[0]), shown=shown)
     solved = found if isinstance(found, SolvedShot) else list(solve_frames(limb, bones, samples, scene, shown=shown))
     count = yield from _write(limb, arrays_of(solved), {}, frames, part.helper is None, scene, view_layer, undo)
@@ -415,6 +269,7 @@ def _solve_body(
     rig: RigBody,
     frames: Sequence[float],
     like: Sequence[float],
+    change: BakeChange | None,
     warnings: Sequence[str],
     scene: Scene,
     view_layer: ViewLayer,
@@ -422,7 +277,11 @@ def _solve_body(
 ) -> Work[Report]:
     """Solve frames of a body near what those `like` show, its tips held as made by hand; write and measure."""
     started = perf_counter()
-    problem = yield from body_as_shown(rig, frames, scene, view_layer, like)
+    shown = plain_animation(rig, Clock(scene, rig.armature), like)
+    if change is not None:
+        rotations = change.rotations(rig.bones, shown.rotations, frames, like)
+        shown = Animation(rotations, change.locations(shown.locations, frames, like))
+    problem = yield from body_as_shown(rig, frames, scene, view_layer, shown)
     samples = problem.samples
     found = None if fades(problem) else near_shown(problem, scene)
     if found is None or not found.met.all():

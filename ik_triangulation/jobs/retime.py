@@ -24,7 +24,8 @@ from ..rig.keyframes.unkeyed import values_shown
 from ..rig.rotation import PROPERTIES
 from ..rig.targets.motion import keyable_owner
 from ..rig.timeline import Clock, check_nla
-from .edit import Falloff, bones_to, check_keyed_around, part_around, solve_again
+from .edit import change_of, poses_of_bake, solve_again
+from .edited_part import Falloff, bones_to, check_keyed_around, part_around
 from .report import Report
 from .writing import Undo
 
@@ -100,11 +101,13 @@ def retime(
     with Undo() as undo:
         if has_target(bone):
             part = yield from relay(part_around(bone, edit, scene, view_layer, undo), (0, _PARTS))
+            before = yield from relay(poses_of_bake(part, scene, view_layer), (0, _PARTS))
             curves, name = _of_target(part.limb.target, keyable_owner(part.limb)), f"target '{part.limb.target_name}'"
             yield from relay(_move_keys(part.limb.target, curves, name, edit, scene, view_layer, undo), (0, _PARTS))
             yield 1, _PARTS
             like = edit.sources(part.frames)
-            report = yield from relay(solve_again(part, like, scene, view_layer, undo), (1, _PARTS))
+            change = yield from relay(change_of(part, before, edit, scene, view_layer), (1, _PARTS))
+            report = yield from relay(solve_again(part, like, change, scene, view_layer, undo), (1, _PARTS))
         else:
             names = bones_to(bone)
             check_keyed_around([armature.pose.bones[each] for each in names], edit.frame, scene)

@@ -18,7 +18,7 @@ from mathutils import Matrix, Vector
 from ..cooperative import Work, finished
 from ..errors import IKError, SettingError
 from ..goals.task import Task
-from ..kinematics.arrays import Numbers
+from ..kinematics.arrays import Mask, Numbers
 from ..kinematics.batch import States
 from ..rig.anatomy.limbs import Anatomy
 from ..rig.by_hand.keys import keep_location, keep_pose, remember_place, remember_written
@@ -29,8 +29,9 @@ from ..rig.keyframes import key_frames, made_by_hand
 from ..rig.keyframes.unkeyed import scene_shown
 from ..rig.limb import Limb
 from ..rig.timeline import Clock
-from .edit import Pull, part_around, pull
-from .edited_shot import EditedBody, EditedLimb, EditedShot, moved_tasks, path_of_tip, retimed_states, retimed_tasks
+from .edit import pull
+from .edited_part import Pull, part_around
+from .edited_shot import Edit, EditedBody, EditedLimb, EditedShot, moved_tasks, path_of_tip, retimed_tasks
 from .problem import body_of
 from .report import Report
 from .retime import Retime, retime
@@ -135,6 +136,7 @@ class PullDrag:
         self.problem = ""
         self._edit: Pull | Retime = Pull(float(frame), falloff, "SMOOTH")
         self._refusal: SettingError | None = None
+        self._rough: Edit | None = None  # of a body that is shown as steps pose it
         self._shot: EditedShot | None = None
         self._wide, self._before = 0, np.empty((3, 0))
         self._bones: list[PoseBone] = []
@@ -170,19 +172,34 @@ class PullDrag:
             self.problem, self._refusal = str(error), error
             return
         sources = edit.sources(shot.frames)
-        like = retimed_states(shot.shown, shot.frames, sources)
-        self._show(shot, retimed_tasks(shot, shot.number(self._tip), sources), like)
+        self._show(shot, retimed_tasks(shot, shot.number(self._tip), sources), sources)
+
+    def settle(self) -> bool:
+        """Show a body as the end of the drag poses it, which takes longer than a step; tell whether it was not yet."""
+        edit, self._rough = self._rough, None
+        if edit is None or self._shot is None:
+            return False
+        self._pose(self._shot, edit, *self._shot.solve_as_baked(edit))
+        return True
 
     def nearest(self, place: Sequence[float]) -> int:
         """Return how many frames after that of the drag the tip is nearest to a place, world space, at whole frames."""
         away = np.linalg.norm(self._before.T - np.array(place), axis=1)
         return round(self._shot.frames[int(away.argmin())] - self._at) if self._shot else 0
 
-    def _show(self, shot: EditedShot, tasks: Sequence[Task], like: States | None = None) -> None:
+    def _show(self, shot: EditedShot, tasks: Sequence[Task], sources: Sequence[float] | None = None) -> None:
         """Show the frames within the falloff, solved for these tasks."""
-        frames, tip = np.array(shot.frames, float), shot.number(self._tip)
+        frames = np.array(shot.frames, float)
         columns = np.flatnonzero(np.abs(frames - self._at) <= self._edit.falloff)
-        states, met = shot.solve(tasks, columns, like)
+        edited = self._edit
+        amount = (edited.shift,) if isinstance(edited, Retime) else tuple(edited.offset)
+        edit = Edit(tasks, columns, float(self._at), amount, sources)
+        self._rough = edit if isinstance(shot, EditedBody) else None
+        self._pose(shot, edit, *shot.solve(edit))
+
+    def _pose(self, shot: EditedShot, edit: Edit, states: States, met: Mask) -> None:
+        """Pose the present frame as in states of the frames of an edit, and move the trail with them."""
+        frames, columns, tip = np.array(shot.frames, float), edit.columns, shot.number(self._tip)
         missed = int((~met).sum())
         self.problem = f"{missed} frames out of reach" if missed else ""
         here = int(np.abs(frames[columns] - self._at).argmin())
@@ -235,7 +252,7 @@ class PullDrag:
             reading: Work[EditedBody] | Work[EditedLimb] = (
                 EditedBody.read(part.rig, part.frames, self._scene, self._view_layer)
                 if part.rig
-                else EditedLimb.read(part.limb, part.frames, self._scene, self._view_layer)
+                else EditedLimb.read(part.limb, part.frames, self._scene, self._view_layer, part.helper is None)
             )
             shot = finished(reading)
             shot.tasks = list(shot.tasks)  # read before the helper is removed

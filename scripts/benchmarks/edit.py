@@ -110,7 +110,7 @@ def run(arguments):
     ik_triangulation.register()
     print(f"Blender {bpy.app.version_string}, {FRAMES} frames, falloff {FALLOFF}, {STEPS} steps; ms of the processor")
     print(
-        f"{'rig':<8} {'of':<5} {'begin':>6} {'step':>6} {'worst':>6} {'end':>6} {'off mm':>7} {'slip':>8} {'turn':>5}"
+        f"{'rig':<8} {'of':<5} {'begin':>6} {'step':>6} {'worst':>6} {'retime':>6} {'end':>6} {'off mm':>7} {'slip':>8} {'turn':>5}"
     )
     for make in (metarig, mixamo, vrm):
         for whole in (False, True):
@@ -124,6 +124,9 @@ def run(arguments):
                 started = process_time()
                 drag.pull(Vector(OFFSET) * step / STEPS, FALLOFF, "SMOOTH")
                 steps.append(1e3 * (process_time() - started))
+            later = PullDrag(rig, hand, AT, FALLOFF, bpy.context.scene, bpy.context.view_layer)
+            timing = median(taken(lambda shift=shift: later.retime(shift, FALLOFF, "SMOOTH")) for shift in range(1, 6))
+            later.cancel()
             started = process_time()
             drag.finish()
             end = 1e3 * (process_time() - started)
@@ -133,7 +136,7 @@ def run(arguments):
             slip = max((a - b).length for a, b in zip(after[foot], before[foot], strict=True)) / leg
             print(
                 f"{make.__name__:<8} {'body' if whole else 'arm':<5} {begin:6.0f} {median(steps):6.0f} "
-                f"{max(steps):6.0f} {end:6.0f} {off:7.2f} {slip:8.1e} {turning / turned:5.2f}",
+                f"{max(steps):6.0f} {timing:6.0f} {end:6.0f} {off:7.2f} {slip:8.1e} {turning / turned:5.2f}",
                 flush=True,
             )
     ghosts()
@@ -168,8 +171,9 @@ def ghosts():
         for frame in range(10, 50):
             scene.frame_set(frame)
             other.append(taken(onion.draw_figures))
-    screen.free()
     bones = len(next(iter(onion._state.figures.values()))[0])
+    onion.forget_figures()
+    screen.free()
     print(
         f"{2 * settings.count} ghosts of {bones} bones: a redraw {same:.2f} ms with the pixels of a processor, "
         f"{planned:.2f} ms without, at another frame {median(other):.1f} ms; "

@@ -59,6 +59,8 @@ def test_a_drag_shows_what_its_end_keys_and_the_feet_stay(rig):
     for share in (0.3, 1.0):
         drag.pull(OFFSET * share, FALLOFF, "SMOOTH")
     assert drag.problem == ""
+    assert drag.settle()
+    assert not drag.settle()
     tip = drag.frame.translation + OFFSET
     assert (rig.pose.bones[HAND].tail - tip).length < 1e-3
     shown, pose = before.moved(*drag.moved), {bone.name: bone.matrix.copy() for bone in rig.pose.bones}

@@ -24,6 +24,7 @@ from .target_drag import MovingOperator, lengths_text
 _MOST = 1000  # frames of falloff
 _WIDER = {"WHEELUPMOUSE": 1, "PAGE_UP": 1, "WHEELDOWNMOUSE": -1, "PAGE_DOWN": -1}
 _ALT = {"LEFT_ALT", "RIGHT_ALT"}
+_AT_REST = 0.2  # seconds without an event after which the mouse rests
 _STEP = 0.1  # share by which the wheel changes the falloff
 
 
@@ -58,7 +59,21 @@ class POSE_OT_ik_triangulation_trail_drag(MovingOperator):
     def _told(self, context: Context, report: "reporting.Report | None") -> set[str]:
         return {"FINISHED"} if report is None else report_outcome(self, context, [report])
 
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        begun = super().invoke(context, event)
+        if begun == {"RUNNING_MODAL"}:
+            self._rest = context.window_manager.event_timer_add(_AT_REST, window=context.window)
+            self._is_at_rest = False
+        return begun
+
     def modal(self, context: Context, event: Event) -> set[str]:
+        if event.type == "TIMER":
+            # A body that is dragged is posed roughly; once the mouse rests, as it will be at the end.
+            if self._is_at_rest and self._is_dragged and cast("trails.PullDrag", self._drag).settle():
+                self._show(context)
+            self._is_at_rest = True
+            return {"RUNNING_MODAL"}
+        self._is_at_rest = False
         if event.type in _WIDER and event.value == "PRESS":
             step = max(1, round(_STEP * self.falloff)) * _WIDER[event.type]
             self.falloff = min(max(self.falloff + step, 1), _MOST)
@@ -104,6 +119,7 @@ class POSE_OT_ik_triangulation_trail_drag(MovingOperator):
             column.prop(self, name)
 
     _along = False  # whether Alt is held
+    _rest: "bpy.types.Timer | None" = None
 
     def _frame(self, context: Context) -> int:
         return int(changed(self, {"frame": context.scene.frame_current}).get("frame", context.scene.frame_current))
@@ -125,6 +141,12 @@ class POSE_OT_ik_triangulation_trail_drag(MovingOperator):
         finally:
             shown.end_drag()
         return self._told(bpy.context, report)
+
+    def _clear(self, context: Context) -> None:
+        super()._clear(context)
+        if self._rest is not None:
+            context.window_manager.event_timer_remove(self._rest)
+            self._rest = None
 
     def cancel(self, context: Context) -> None:
         super().cancel(context)
