@@ -17,6 +17,7 @@ import bpy  # isort: skip  # first: addon_utils, bpy_extras and mathutils cannot
 import addon_utils
 import pytest
 
+from ik_triangulation.jobs import edited_shot, natural_shot
 from ik_triangulation.motion import method
 from ik_triangulation.presets import built_in, find_preset, names
 from scripts.manual import make
@@ -176,13 +177,16 @@ def long(pytestconfig):
 
 @pytest.fixture(scope="session", autouse=True)
 def paths_remembered(long):
-    """Solve the path of a body only once for all tests that bake the same motion; with --long each time."""
+    """Solve a path of a body or a limb only once for all tests that bake the same motion; with --long each time."""
     if long:
         yield
         return
-    solve, method.faded_path = method.faded_path, remembered(method.faded_path)
-    yield
-    method.faded_path = solve
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(method, "faded_path", remembered(method.faded_path))
+        motion = remembered(method.limb_motion)
+        for module in (method, natural_shot, edited_shot):
+            patch.setattr(module, "limb_motion", motion)
+        yield
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Paths of bodies that were solved before in a session of tests: many bake the same few motions of the same body."""
+"""Paths that were solved before in a session of tests: many bake the same few motions of the same limb or body."""
 
 from copy import deepcopy
 from io import BytesIO

@@ -38,7 +38,7 @@ def test_each_tip_can_be_held_and_let_go_of_and_held_again():
 
 
 def test_the_result_names_the_hands_that_are_off_and_by_how_much():
-    rig = set_up_rig()
+    rig = set_up_rig(6)
     bpy.ops.pose.ik_triangulation_solve()
     assert latest(rig, "hand.L").line == "Body: reached"
     rig.pose.bones["hand.L"].ik_triangulation.target.animation_data_clear()
@@ -47,7 +47,7 @@ def test_the_result_names_the_hands_that_are_off_and_by_how_much():
     line = latest(rig, "foot.R").line
     assert line.startswith("Missed: hand.L ")
     bpy.ops.pose.ik_triangulation_bake()
-    assert latest(rig, "foot.R").line.startswith("Missed at 24 frames: hand.L ")
+    assert latest(rig, "foot.R").line.startswith("Missed at 6 frames: hand.L ")
 
 
 def test_where_the_character_does_not_follow_the_result_has_a_warning_sign_and_names_the_bone():
