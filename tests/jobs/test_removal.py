@@ -38,6 +38,18 @@ def test_new_targets_are_in_one_collection_of_their_armature():
     assert len(targets) > 1
 
 
+def test_an_armature_that_is_renamed_keeps_the_collection_of_its_targets():
+    rig, target = made_limb()
+    rig.name = "Renamed"
+    remove_limb(rig, "Bone 2")
+    add_limbs(rig, ["Bone 1"])
+    add_limbs(rig, ["Bone 2"])
+    assert len([each for each in bpy.data.collections if "Targets" in each.name]) == 1
+    remove_everything(rig)
+    assert list(bpy.data.objects) == [rig]
+    assert not bpy.data.collections
+
+
 def test_the_empty_of_a_removed_limb_goes_and_its_collection_with_the_last():
     rig, _ = made_limb()
     remove_limb(rig, "Bone 2")

@@ -11,17 +11,17 @@ from bpy.types import Collection, Object, Scene, ViewLayer
 
 from ..map_objects import home
 
-_KEY = "ik_triangulation_made"  # custom property: of empties True, of collections the name of their armature
+_KEY = "ik_triangulation_made"  # custom property: of empties True, of collections their armature, or once its name
 
 
 def keep_target(armature: Object, empty: Object, scene: Scene, view_layer: ViewLayer) -> None:
     """Put a new empty into the collection of the targets of an armature, which is beside the armature."""
     empty[_KEY] = True
     around = home(armature, scene, view_layer)
-    found = next((each for each in around.children if each.get(_KEY) == armature.name and not each.library), None)
+    found = next((each for each in around.children if _is_of(each, armature)), None)
     if found is None:
         found = bpy.data.collections.new(f"{armature.name} Targets")
-        found[_KEY] = armature.name
+        found[_KEY] = armature
         around.children.link(found)
     found.objects.link(empty)
 
@@ -59,7 +59,12 @@ def remove_empty_collections(armature: Object) -> None:
 
 
 def _collections(armature: Object) -> list[Collection]:
-    return [each for each in bpy.data.collections if each.get(_KEY) == armature.name and each.library is None]
+    return [each for each in bpy.data.collections if _is_of(each, armature)]
+
+
+def _is_of(collection: Collection, armature: Object) -> bool:
+    """Tell whether a collection is for the targets of an armature; before, it knew that by its name."""
+    return collection.library is None and collection.get(_KEY) in (armature, armature.name)
 
 
 def _is_used(target: Object, armature: Object) -> bool:
