@@ -20,6 +20,7 @@ _MODULES = (  # in the order of registration
     "gizmos.drag",
     "panels",
     "menus",
+    "pie",
     "manual",
 )
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The preferences of the extension: whether the panels show what only those who study methods want."""
+"""The preferences of the extension: what only those who study methods want to see, and the pie menu's shortcut."""
 
 import bpy
 from bpy.props import BoolProperty
 from bpy.types import AddonPreferences, Context, PropertyGroup
 
 from ..items import WHOLE_SOLVERS
+from .shortcuts import shortcut_of_user
 
 ADDON = __package__.rsplit(".", 2)[0]  # the extension, around this package
 
@@ -23,6 +24,11 @@ class IKT_preferences(AddonPreferences):
 
     def draw(self, context: Context) -> None:
         self.layout.prop(self, "research_tools")
+        pie = shortcut_of_user("VIEW3D_MT_ik_triangulation_pie")
+        if pie is not None:
+            row = self.layout.row()
+            row.prop(pie, "active", text="Pie Menu in Pose Mode")
+            row.prop(pie, "type", text="", full_event=True)
 
 
 def has_research_tools(context: Context) -> bool:

@@ -39,7 +39,7 @@ def test_new_targets_are_in_one_collection_of_their_armature():
 
 
 def test_an_armature_that_is_renamed_keeps_the_collection_of_its_targets():
-    rig, target = made_limb()
+    rig, _ = made_limb()
     rig.name = "Renamed"
     remove_limb(rig, "Bone 2")
     add_limbs(rig, ["Bone 1"])

@@ -7,6 +7,7 @@ import bpy
 import pytest
 
 from ik_triangulation.ui.menus import VIEW3D_MT_ik_triangulation
+from ik_triangulation.ui.pie import PIE, VIEW3D_MT_ik_triangulation_pie
 
 from ..layouts import Recorder, context_now
 from ..rigs import chain_rig, configure, empty
@@ -52,3 +53,15 @@ def test_it_is_in_the_menus_of_object_mode_for_a_rig_with_limbs_only(name):
     rig.select_set(False)
     bpy.context.view_layer.objects.active = empty("Another")
     assert added_to(name) == []
+
+
+def test_the_pie_menu_has_eight_entries_and_its_shortcut_is_off():
+    configure(chain_rig(3), "Bone 2", target=empty())
+    context = context_now()
+    layout = Recorder(context)
+    VIEW3D_MT_ik_triangulation_pie.draw(SimpleNamespace(layout=SimpleNamespace(menu_pie=lambda: layout)), context)
+    assert len(layout.drawn) == 8
+    keyconfig = bpy.context.window_manager.keyconfigs.addon
+    items = [item for keymap in keyconfig.keymaps for item in keymap.keymap_items] if keyconfig else []
+    ours = [item for item in items if item.properties and getattr(item.properties, "name", "") == PIE]
+    assert [item.active for item in ours] == [False] * len(ours)

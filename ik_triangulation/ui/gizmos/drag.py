@@ -4,9 +4,10 @@
 from typing import Any
 
 import bpy
-from bpy.types import Context, Gizmo, GizmoGroup, KeyMap, KeyMapItem, WorkSpaceTool
+from bpy.types import Context, Gizmo, GizmoGroup, WorkSpaceTool
 
 from ..operators.drag import POSE_OT_ik_triangulation_drag, cannot_drag
+from ..shortcuts import add_shortcut, remove_shortcut
 from . import picking
 
 TOOL = "ik_triangulation.drag"
@@ -79,25 +80,15 @@ class DragTool(WorkSpaceTool):
 _register_gizmos, _unregister_gizmos = bpy.utils.register_classes_factory(
     (VIEW3D_GT_ik_triangulation_drag, VIEW3D_GGT_ik_triangulation_drag)
 )
-_keys: list[tuple[KeyMap, KeyMapItem]] = []
 
 
 def register() -> None:
     _register_gizmos()
     bpy.utils.register_tool(DragTool, after={"builtin.transform"}, separator=True)
-    keyconfig = bpy.context.window_manager.keyconfigs.addon
-    if keyconfig is not None:  # there is none in the background
-        keymap = keyconfig.keymaps.new(name="Pose", space_type="EMPTY")
-        item = keymap.keymap_items.new("wm.tool_set_by_id", _KEY, "PRESS", shift=True, ctrl=True)
-        item.properties.name = TOOL
-        _keys.append((keymap, item))
+    add_shortcut("wm.tool_set_by_id", TOOL, _KEY, shift=True, ctrl=True)
 
 
 def unregister() -> None:
-    while _keys:
-        keymap, item = _keys.pop()
-        keymap.keymap_items.remove(item)
-        if not keymap.keymap_items:
-            bpy.context.window_manager.keyconfigs.addon.keymaps.remove(keymap)
+    remove_shortcut(TOOL)
     bpy.utils.unregister_tool(DragTool)
     _unregister_gizmos()
