@@ -52,7 +52,7 @@ class Heel(NamedTuple):
     def turned(self, rotations: Numbers, heads: Numbers) -> Numbers:
         """Return rotations (3, 3, F or 1) of a foot that is flat as they are with its heel lifted."""
         turns = matrices(exponential(self.across * self.lift(heads)[0]))
-        return compose(turns, np.broadcast_to(rotations, turns.shape))
+        return compose(turns, rotations)
 
     def take(self, columns: Columns) -> Heel:
         """The heel of those poses."""

@@ -152,7 +152,7 @@ class OrientTask(AngleTask):
     def measure(self, geometry: Geometry) -> Missing:
         """Measure the rotation vectors that are missing."""
         now = geometry.tip_rotation(self.tip)
-        missing = turn_vectors(compose(np.broadcast_to(self.rotation, now.shape), now.swapaxes(0, 1)))
+        missing = turn_vectors(compose(self.rotation, now.swapaxes(0, 1)))
         return Missing(missing * self.length, lengths(missing))
 
     def rows(
@@ -258,7 +258,7 @@ class LookTask(AngleTask):
         """Places (3, F) where the look begins."""
         place = geometry.tip(self.tip)
         if self.origin is not None:
-            place = place + rotate(geometry.tip_rotation(self.tip), np.broadcast_to(self.origin, place.shape))
+            place = place + rotate(geometry.tip_rotation(self.tip), self.origin)
         return place
 
     def _along(self, direction: Numbers) -> AlongTask:

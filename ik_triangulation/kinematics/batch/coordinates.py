@@ -84,6 +84,7 @@ class Frames:
         turns = [freedom.frame if isinstance(freedom, Framed) else one for freedom in freedoms]
         self._turns = normalized(np.array([turn[:] for turn in turns], float)[:, :, None])
         self._axes = matrices(self._turns)
+        self._back = self._axes.swapaxes(1, 2)
 
     @classmethod
     def of(cls, freedoms: Sequence[Freedom]) -> Frames | None:
@@ -105,11 +106,11 @@ class Frames:
 
     def turned(self, rotations: Numbers) -> Numbers:
         """Matrices (j, 3, 3, F) in the axes of limits as those of the joints."""
-        return compose(compose(self._axes, rotations), np.broadcast_to(self._axes.swapaxes(1, 2), rotations.shape))
+        return compose(compose(self._axes, rotations), self._back)
 
     def axes(self, frames: Numbers) -> Numbers:
         """Axes of the limits (j, 3, 3, F) as the joints' frames (j, 3, 3, F) have turned them."""
-        return compose(frames, np.broadcast_to(self._axes, frames.shape))
+        return compose(frames, self._axes)
 
 
 class Hinges:

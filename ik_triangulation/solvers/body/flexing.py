@@ -229,7 +229,7 @@ def _bends(tree: Tree, states: States) -> Numbers:
     geometry = Geometry(tree, states)
     heads, frames = geometry.heads, geometry.frames[joints][:, :, :3]
     first, second = heads[joints] - heads[uppers], heads[ends] - heads[joints]
-    axes = rotate(frames, np.broadcast_to(own, (len(joints), 3, len(states))))
+    axes = rotate(frames, own)
     turn = cross(first, second)
     bend = np.arctan2(lengths(turn), dot(first, second))
     return np.where(dot(turn, axes) < 0.0, -bend, bend)

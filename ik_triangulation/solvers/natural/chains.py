@@ -95,10 +95,10 @@ def _missing(whole: Numbers, rotation: Numbers, tasks: Sequence[Task]) -> Number
     now = compose(whole, rotation)
     for task in tasks:
         if isinstance(task, OrientTask):
-            turn = turn_vectors(compose(np.broadcast_to(task.rotation, now.shape), now.swapaxes(0, 1)))
+            turn = turn_vectors(compose(task.rotation, now.swapaxes(0, 1)))
             return rotate_back(whole, turn)
         if isinstance(task, AlongTask):
-            axis = rotate(now, np.broadcast_to(task.axis, now.shape[1:]))
+            axis = rotate(now, task.axis)
             turn = rotation_vectors(smallest_rotations(axis, np.broadcast_to(task.direction, axis.shape)))
             return rotate_back(whole, turn)
     return None

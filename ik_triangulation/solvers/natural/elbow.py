@@ -134,7 +134,7 @@ class Elbow(NamedTuple):
         if self.bone is None or isinstance(self.freedom, Hinge):
             return *self.bent(turned, flexion, distance), None
         lower = compose(self.rest, turned)
-        down, end = rotate(lower, np.broadcast_to(self.bone, flexion.shape)), rotate(lower, self.low - self.bone)
+        down, end = rotate(lower, self.bone), rotate(lower, self.low - self.bone)
         up = np.broadcast_to(self.up, down.shape)
         first, second = lengths(up), lengths(down)
         crossed = cross(up, down)
@@ -162,7 +162,7 @@ class Elbow(NamedTuple):
         """
         bent = cross(self.up, down)
         size = lengths(bent)
-        bend = np.arctan2(size, dot(np.broadcast_to(self.up, down.shape), down))
+        bend = np.arctan2(size, dot(self.up, down))
         same = 1.0 - np.abs(wanted - bend) / np.maximum(bend, 1e-300)
         share = np.clip(np.maximum((bend - _STRAIGHT) / (_BENT - _STRAIGHT), same), 0.0, 1.0) * (bend > NO_BEND)
         normal: Numbers = share * directions(bent, size) + (1.0 - share) * flexion
@@ -206,7 +206,7 @@ def hinge_turns(up: Numbers, low: Numbers, normal: Numbers, wanted: Numbers) -> 
     about any axis, and stays as it is.
     """
     along, line = directions(np.broadcast_to(up, low.shape)), cross(up, low)
-    share = np.minimum(np.arctan2(lengths(line), dot(np.broadcast_to(up, low.shape), low)) / TURNED, 1.0)
+    share = np.minimum(np.arctan2(lengths(line), dot(up, low)) / TURNED, 1.0)
     angle = np.arctan2(dot(cross(normal, wanted), along), dot(normal, wanted))
     turns: Numbers = matrices(exponential(along * (share * angle)))
     return turns

@@ -251,7 +251,7 @@ class TipLimb:
         normal = self.across[:, some] * np.cos(swivels) + self.aside[:, some] * np.sin(swivels)
         axis = self.axis[:, some]
         upper = compose(np.stack((axis, normal, cross(axis, normal)), 1), shape.swapaxes(0, 1))
-        end = compose(compose(compose(upper, relative), np.broadcast_to(self.rests[2], relative.shape)), turned)
+        end = compose(compose(compose(upper, relative), self.rests[2]), turned)
         bend = compose(self.rests[1].swapaxes(0, 1), relative)
         return PosedLimbs(upper, bend, wrist, end, beyond / (lengths(up) + lengths(forearm)))
 

@@ -72,7 +72,7 @@ class TwoBones:
         if orient is not None:
             rest = np.array(tree.tips[0].rotation.to_matrix(), float)[:, :, None]
             told = compose(frames.root.swapaxes(0, 1), orient.rotation)
-            end = compose(told, np.broadcast_to(rest.swapaxes(0, 1), told.shape))
+            end = compose(told, rest.swapaxes(0, 1))
             self.end = np.broadcast_to(end, (3, 3, count))
             low, goal = offsets[2], goal - rotate(self.end, tip)
         elif self.has_end:  # it moves with the lower bone
@@ -111,7 +111,7 @@ class TwoBones:
         low = elbow.low
         if turn is not None and elbow.bone is not None:  # the end turns a little off the lower bone
             low = elbow.bone + rotate(turn, low - elbow.bone)
-            rest = np.broadcast_to(self.rests[2], turn.shape)
+            rest = self.rests[2]
             self.turned[2] = compose(rest.swapaxes(0, 1), compose(turn, compose(rest, self.turned[2])))
         bent = up + rotate(relative, low)
         shape = axes_of(bent, normal)  # of the limb, seen from the upper bone
@@ -151,7 +151,7 @@ class TwoBones:
     def end_turns(self) -> tuple[Numbers, Numbers]:
         """The same of the end; it has to be there."""
         assert self.end is not None
-        into = quaternions(compose(self.lower, np.broadcast_to(self.rests[2], self.lower.shape)))
+        into = quaternions(compose(self.lower, self.rests[2]))
         end = quaternions(self.end)
         return product(conjugated(into), end), product(product(conjugated(into), _pure(-self.axis)), end)
 
@@ -195,7 +195,7 @@ class TwoBones:
 
     def _end_of_reference(self) -> Numbers:
         """Axes (3, 3, F) of the end, turned off the lower bone as in the reference."""
-        return compose(self.lower, compose(np.broadcast_to(self.rests[2], self.lower.shape), self.turned[2]))
+        return compose(self.lower, compose(self.rests[2], self.turned[2]))
 
     def swivel_to(self, location: Numbers, angle: Numbers) -> Numbers:
         """Swivel (F) that brings the elbow to the side of a pole (3, F; armature space), turned by an angle (F)."""
