@@ -4,6 +4,7 @@
 The rigs are Rigify's human metarig, a T pose with Mixamo's names, and the same with those of VRM. There is no peer.
 """
 
+from functools import partial
 from math import degrees, tau
 from statistics import median
 from time import process_time
@@ -110,7 +111,8 @@ def run(arguments):
     ik_triangulation.register()
     print(f"Blender {bpy.app.version_string}, {FRAMES} frames, falloff {FALLOFF}, {STEPS} steps; ms of the processor")
     print(
-        f"{'rig':<8} {'of':<5} {'begin':>6} {'step':>6} {'worst':>6} {'retime':>6} {'end':>6} {'off mm':>7} {'slip':>8} {'turn':>5}"
+        f"{'rig':<8} {'of':<5} {'begin':>6} {'step':>6} {'worst':>6} {'retime':>6} {'end':>6} {'off mm':>7} "
+        f"{'slip':>8} {'turn':>5}"
     )
     for make in (metarig, mixamo, vrm):
         for whole in (False, True):
@@ -125,7 +127,7 @@ def run(arguments):
                 drag.pull(Vector(OFFSET) * step / STEPS, FALLOFF, "SMOOTH")
                 steps.append(1e3 * (process_time() - started))
             later = PullDrag(rig, hand, AT, FALLOFF, bpy.context.scene, bpy.context.view_layer)
-            timing = median(taken(lambda shift=shift: later.retime(shift, FALLOFF, "SMOOTH")) for shift in range(1, 6))
+            timing = median(taken(partial(later.retime, shift, FALLOFF, "SMOOTH")) for shift in range(1, 6))
             later.cancel()
             started = process_time()
             drag.finish()

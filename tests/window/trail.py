@@ -35,6 +35,8 @@ def script():
     screen.picture("trail")
     yield from _cancelled()
     yield from _dragged()
+    yield from _retimed()
+    yield from _ghosts()
     yield from _spaces()
     yield from _pull()
     yield from _mirror()
@@ -98,6 +100,53 @@ def _dragged() -> screen.Steps:
     yield from hands.press("Z", ctrl=True, shift=True)
     yield 1.0
     assert (_tip() - shown).length < 2e-3
+
+
+def _retimed() -> screen.Steps:
+    """With Alt the mouse leads along the trail, and what the hand does at the frame comes at another time."""
+    keys, place = all_keys(_rig()), _place_at(AT)
+    yield from _take(AT)
+    yield from hands.hold_key("LEFT_ALT")
+    x, y = screen.seen_at(_place_at(AT + 3))
+    yield from _move(x - hands._mouse[0], y - hands._mouse[1])
+    screen.picture("trail-retime")
+    hands.button("RELEASE")
+    yield from wait.end()
+    yield from hands.let_go_key("LEFT_ALT")
+    yield 1.0
+    screen.picture("trail-retimed")
+    assert (_place_at(AT + 3) - place).length < 5e-3, "the hand is not there 3 frames later"
+    yield from hands.press("Z", ctrl=True)
+    yield 1.0
+    assert all_keys(_rig()) == keys
+
+
+def _ghosts() -> screen.Steps:
+    """Ghosts of the past and future, and of the shot as it was before the last change."""
+    ghosts = bpy.context.scene.ik_triangulation_ghosts
+    ghosts.show = True
+    yield 1.5
+    screen.picture("ghosts")
+    ghosts.kind = "KEYS"
+    yield 1.0
+    screen.picture("ghosts-keys")
+    ghosts.kind = "BEFORE"
+    with screen.in_viewport():
+        bpy.ops.pose.ik_triangulation_pull("EXEC_DEFAULT", True, frame=AT, offset=(0.2, 0.0, 0.3), falloff=12)
+    yield 1.5
+    screen.picture("ghosts-before")
+    yield from hands.press("Z", ctrl=True)
+    yield 1.0
+    ghosts.show = False
+
+
+def _place_at(frame: int) -> Vector:
+    """Where the hand is at a frame."""
+    now = bpy.context.scene.frame_current
+    bpy.context.scene.frame_set(frame)
+    place = _tip().copy()
+    bpy.context.scene.frame_set(now)
+    return place
 
 
 def _spaces() -> screen.Steps:

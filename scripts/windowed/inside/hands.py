@@ -96,6 +96,18 @@ def rest() -> tuple[float, float]:
     return view.x + view.width / 8, view.y + view.height / 8
 
 
+def hold_key(key: str) -> Steps:
+    """Press a key where the mouse was put last, and keep it pressed."""
+    _event(key, "PRESS", *_mouse, alt="ALT" in key, ctrl="CTRL" in key, shift="SHIFT" in key)
+    yield REACTION / 2
+
+
+def let_go_key(key: str) -> Steps:
+    """Let a key go."""
+    _event(key, "RELEASE", *_mouse)
+    yield REACTION / 2
+
+
 def scroll(x: float, y: float, wheel: str, notches: int) -> None:
     """Turn the wheel, with the mouse there."""
     move(x, y)
