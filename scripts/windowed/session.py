@@ -13,9 +13,9 @@ from time import perf_counter
 from .debian import command_in
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-# Pixels of the display, and of the window that fills it. A script can have a SIZE of its own, and with ALONE = True a
-# Blender of its own.
-SIZE = (1200, 900)
+# Pixels of the display, and of the window that fills it: drawn in software, each of them costs. A script can have a
+# SIZE of its own, and with ALONE = True a Blender of its own.
+SIZE = (960, 720)
 SECONDS = 480  # a script that takes longer hangs, also on a machine with much else to do
 NO_DEVICES = ("Warning: eglQuery", "libEGL", "ALSA", "AL lib")  # how lines begin about what no chroot has
 INSIDE = "/tmp/checkout/scripts/windowed/inside/play.py"
