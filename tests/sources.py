@@ -5,6 +5,8 @@ import ast
 from functools import cache
 from pathlib import Path
 
+from ik_triangulation.cooperative import no_garbage_collection
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "ik_triangulation"
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if PACKAGE / "pages" not in path.parents)  # the manual
@@ -18,7 +20,8 @@ def text_of(path):
 @cache
 def nodes_of(path):
     """All nodes of a file's syntax tree, the module first."""
-    return tuple(ast.walk(ast.parse(text_of(path))))
+    with no_garbage_collection():  # which takes as long as the parser, and finds nothing
+        return tuple(ast.walk(ast.parse(text_of(path))))
 
 
 def inside(path):

@@ -57,6 +57,7 @@ def bone():
 
 @pytest.mark.parametrize("parent", PARENTS)
 @pytest.mark.parametrize(("scale", "rotation"), SETTINGS)
+@pytest.mark.whole
 def test_a_bone_inherits_as_blender_says(bone, scale, rotation, parent):
     random = Random(1)
     bone.inherit_scale, bone.use_inherit_rotation = scale, rotation

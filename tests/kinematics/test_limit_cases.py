@@ -92,6 +92,7 @@ def test_a_joint_is_solved_to_the_angle_its_range_allows(lower, upper, inside, m
 
 @pytest.mark.parametrize("end", [pi, PI, BEYOND, nextafter(pi, 0.0), -pi, -PI, -BEYOND])
 @pytest.mark.parametrize("axis", AXES, ids="xyz")
+@pytest.mark.whole
 def test_half_a_turn_is_the_same_from_both_sides_of_its_rounding(end, axis):
     """Single precision stores pi as a little more than pi: neither side of it may be thrown to the other limit."""
     ends = (0.0, end) if end > 0.0 else (end, 0.0)
@@ -118,6 +119,7 @@ def test_limits_at_pi_allow_what_they_returned(ends):
 @pytest.mark.parametrize("order", EULER_ORDERS)
 @pytest.mark.parametrize("pole", [-90.0, 90.0])
 @pytest.mark.parametrize("width", [0.0, 1e-4, 5.0])
+@pytest.mark.whole
 def test_a_gimbal_pose_stays_where_only_a_sum_of_angles_is_known(order, pole, width):
     """With the middle axis at +-90 degrees, at the end of its range or in the middle of it."""
     middle, random = "XYZ".index(order[1]), Random(order)

@@ -16,6 +16,7 @@ both = pytest.mark.parametrize("easing", EASINGS)
 
 @pytest.mark.parametrize("timing", TIMINGS)
 @both
+@pytest.mark.whole
 def test_every_timing_leads_from_0_to_1_and_never_back(timing, easing):
     shares = [profile(timing, easing)(time) for time in TIMES]
     assert (shares[0], shares[-1]) == pytest.approx((0.0, 1.0), abs=1e-12)
@@ -46,6 +47,7 @@ def test_minimum_jerk_is_fastest_half_way_at_15_eighths_of_the_mean_speed():
 
 @pytest.mark.parametrize("timing", EASED)
 @both
+@pytest.mark.whole
 def test_an_easing_is_that_of_blenders_keys(timing, easing):
     action = bpy.data.actions.new("Easing")
     try:

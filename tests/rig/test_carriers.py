@@ -79,7 +79,7 @@ def test_a_hand_stays_on_its_own_knee_while_the_body_goes_down(rig):
     assert all(report.tips[name].error < 5e-3 for name in FEET)
 
 
-@pytest.mark.parametrize("how", ["parent", "child of"])
+@pytest.mark.parametrize("how", [pytest.param("parent", marks=pytest.mark.long), "child of"])
 def test_both_hands_hold_a_prop_that_one_of_them_carries(rig, how):
     prop = empty("Prop")
     if how == "parent":

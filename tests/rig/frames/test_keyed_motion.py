@@ -213,6 +213,7 @@ HINDRANCES = (
 
 @pytest.mark.parametrize("hinder", HINDRANCES)
 @pytest.mark.parametrize("above", [False, True])
+@pytest.mark.whole
 def test_whatever_else_moves_an_object_or_its_parent_is_noticed(hinder, above):
     target = empty()
     key_location(target, (1, 9))
