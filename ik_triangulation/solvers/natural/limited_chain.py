@@ -22,8 +22,8 @@ from .chains import BEND, BENT, EXTENDED, USUAL_SPREAD
 from .posture import DAMPING, LARGEST_STEP, LESS, MOMENTUM, MORE, STILL
 
 SINGLE = 1e-6  # of the reach: the most that single precision allows
-ROUNDING = 3e-6  # of the reach: what is not nearer by another step
-LEAST = 1e-12  # of the square of the reach: keeps a system solvable
+CLOSEST = 3e-6  # of the reach: what is not nearer by another step
+LEAST_DAMPING = 1e-12  # of the square of the reach: keeps a system solvable
 _WORST, _BEYOND = 0.5, 1e-12  # share of the largest excess from which on a column is fixed; rounding of a bound
 _FULL = tau * (1.0 - 1e-6)  # [rad] a range that is no limit
 _UNITS = tuple(Vector([float(i == j) for j in range(3)]).freeze() for i in range(3))
@@ -207,7 +207,7 @@ class LimitedChain:
             if off <= self._near:
                 return True
             if off >= before:
-                return off <= ROUNDING * self._size
+                return off <= CLOSEST * self._size
             before = off
             self._step(self._by_joint(self._change(nothing, PLAIN.largest)))
         return False
@@ -246,7 +246,7 @@ class LimitedChain:
                     xx, yy, zz = xx + p * p, yy + q * q, zz + r * r
                     xy, xz, yz = xy + p * q, xz + p * r, yz + q * r
             if not number:
-                damping = DAMPING * min(1.0, self._error.length / size) * (xx + yy + zz) + LEAST * size * size
+                damping = DAMPING * min(1.0, self._error.length / size) * (xx + yy + zz) + LEAST_DAMPING * size * size
             a, b, c = solve_three(xx + damping, xy, xz, yy + damping, yz, zz + damping, x, y, z)
             every = zip(velocities, aim, free, strict=True)
             step = [own + (p * a + q * b + r * c if moves else 0.0) for (p, q, r), own, moves in every]

@@ -16,7 +16,7 @@ from ..batch.restarts import is_batched
 from ..solver import LimbForm
 from .chains import BEND, BENT, EXTENDED, USUAL_SPREAD
 from .giving_way import EDGE_OF_REACH
-from .limited_chain import LEAST, ROUNDING, SINGLE, LimitedChain, is_limit_kept, solve_three
+from .limited_chain import LEAST_DAMPING, CLOSEST, SINGLE, LimitedChain, is_limit_kept, solve_three
 from .posture import DAMPING, LARGEST_STEP, LESS, MOMENTUM, MORE, STILL
 
 _BONES = 2  # of a limb, which has a form of its own
@@ -123,7 +123,7 @@ class _Chain:
             if off <= self._near:
                 return True
             if off >= before:
-                return off <= ROUNDING * self._size
+                return off <= CLOSEST * self._size
             before = off
             turns = self._change([Vector() for _ in self._back])
             self._step([turn * min(1.0, PLAIN.largest / max(turn.length, 1e-12)) for turn in turns])
@@ -139,7 +139,7 @@ class _Chain:
             pp, qq, rr = p * p, q * q, r * r
             xx, yy, zz = xx + qq + rr, yy + pp + rr, zz + pp + qq
             xy, xz, yz = xy - p * q, xz - p * r, yz - q * r
-        damping = DAMPING * min(1.0, self._error.length / size) * (xx + yy + zz) + LEAST * size * size
+        damping = DAMPING * min(1.0, self._error.length / size) * (xx + yy + zz) + LEAST_DAMPING * size * size
         along = Vector(solve_three(xx + damping, xy, xz, yy + damping, yz, zz + damping, x, y, z))
         return [own + lever.cross(along) for own, lever in zip(wish, levers, strict=True)]
 
