@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Sphinx's configuration of the manual; scripts/manual.py builds it."""
 
+import sys
 import tomllib
 from pathlib import Path
 
@@ -39,7 +40,18 @@ def _leave_out_scripts(app, page, template, context, tree):
         context["script_files"] = [each for each in context["script_files"] if "furo" not in str(each)]
 
 
+def _put_reference(app, page, content):
+    """Put the public names with their signatures and docstrings where the page of the reference has a mark."""
+    if "<!-- reference" in content[0]:
+        sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
+        from reference import reference  # not before: other manuals are built by this configuration too
+
+        before, _, _ = content[0].partition("<!-- reference")
+        content[0] = before + reference()
+
+
 def setup(app):
-    """Connect what differs in the pages that ship."""
+    """Connect what differs in the pages that ship, and the reference."""
+    app.connect("source-read", _put_reference)
     app.connect("doctree-read", _leave_to_the_web)
     app.connect("html-page-context", _leave_out_scripts, priority=900)

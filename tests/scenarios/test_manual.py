@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from ik_triangulation import api
 from scripts import manual as build
 from scripts.manual import DOCS, PAGES, ROOT, make
 
@@ -26,6 +27,12 @@ def test_there_is_a_page_for_each_document_and_one_for_searching(pages):
 def test_every_page_is_in_the_navigation(pages):
     for name in NAMES - {"index"}:
         assert f'href="{name}.html"' in pages["index.html"], f"Add {name} to a toctree of docs/index.md."
+
+
+def test_the_reference_has_every_public_name(pages):
+    absent = [name for name in api.__all__ if f">{name}<" not in pages["api.html"]]
+    assert not absent
+    assert "rotations from <code" in pages["api.html"]
 
 
 def test_the_pages_load_nothing_from_elsewhere(pages):
