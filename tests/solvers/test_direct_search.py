@@ -112,7 +112,7 @@ def test_each_solve_begins_anew(search):
 
 @both
 # Which of the limited chains are reached depends on how the processor rounds, so there are many of them.
-@pytest.mark.parametrize(("make", "share", "count"), [(random_chain, 1.0, (8, 20)), (limited, 0.75, (40, 100))])
+@pytest.mark.parametrize(("make", "share", "count"), [(random_chain, 1.0, (6, 20)), (limited, 0.75, (28, 100))])
 def test_most_targets_within_the_limits_are_reached_without_any_help(search, make, share, count, long):
     random, reached, count = Random(4), 0, count[long]
     for seed in range(count):

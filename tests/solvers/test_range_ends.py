@@ -15,7 +15,7 @@ SOLVERS = "TRIANGULATION", "GAUSS_NEWTON"
 SEEDS = range(4)
 PLANAR = dict(ranges.planar_tasks())
 OF_FAMILY = 15, 100  # targets in the short and in the long form
-OF_CHAIN = 8, 60
+OF_CHAIN = 5, 60
 OF_ARM = 4, 8
 
 

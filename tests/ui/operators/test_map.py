@@ -100,8 +100,8 @@ def test_show_reach_shows_all_that_is_reached_whatever_the_settings_of_maps(capf
 def test_a_map_that_nobody_has_set_up_shows_what_can_be_reached_at_all(capfd, monkeypatch):
     human_arm("Human Arm (Hinge)")  # of whose places most are missed without Finish
     settings = bpy.context.scene.ik_triangulation_map
-    settings.size, settings.resolution = 12, 6
-    monkeypatch.setattr(map_operators, "_RESOLUTION", 6)
+    settings.size, settings.resolution = 10, 5
+    monkeypatch.setattr(map_operators, "_RESOLUTION", 5)
 
     def share(operator, **given):
         assert getattr(bpy.ops.pose, f"ik_triangulation_{operator}")(**given) == {"FINISHED"}
