@@ -25,9 +25,7 @@ def unregister():
 
 
 def __getattr__(name):
-    if (
-        not __package__
-    ):  # pytest reads this file, in a folder whose name, such as ik-triangulation, is none of a package
+    if not __package__:  # pytest reads this file, in a folder whose name cannot be that of a package
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     from .ik_triangulation import api
 

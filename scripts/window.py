@@ -15,20 +15,6 @@ from tempfile import TemporaryDirectory
 
 from environment import ROOT, enter
 
-# The first of two halves that take about the same time: here are those with a Blender or a display of their own.
-FIRST_HALF = [
-    "adjust",
-    "bake",
-    "body",
-    "cancel",
-    "contacts",
-    "controls",
-    "first_body",
-    "first_minute",
-    "install",
-    "looks",
-    "menus",
-]
 CHROOT = ROOT / ".venv" / "debian"
 SKIPPED = 77  # as automake has it
 
@@ -69,7 +55,8 @@ def main():
     parser = ArgumentParser(description="The extension in the real Blender with its window.")
     parser.add_argument("scenarios", nargs="*", default=known, metavar="SCENARIO", help=", ".join(known))
     parser.add_argument("--output", type=Path, default=ROOT / "dist/window", help="where the pictures come")
-    parser.add_argument("--half", choices=("first", "second"), help="half of the scenarios, for two runs at once")
+    half = "for two runs at once: first those with a display or a Blender of their own, second those that share one"
+    parser.add_argument("--half", choices=("first", "second"), help=half)
     parser.add_argument("--only-chroot", action="store_true", help="make the Debian, and play nothing")
     add_chroot(parser)
     arguments = parser.parse_args()
@@ -79,10 +66,13 @@ def main():
     if arguments.only_chroot:
         make_chroot(arguments.chroot)
         return
-    halves = {"first": lambda name: name in FIRST_HALF, "second": lambda name: name not in FIRST_HALF}
-    names = [name for name in arguments.scenarios if halves.get(arguments.half, str)(name)]
     enter("blender", "manual")
-    failed = play([f"tests.window.{name}" for name in names], arguments.chroot, arguments.output)
+    from windowed.session import shares
+
+    modules = [f"tests.window.{name}" for name in arguments.scenarios]
+    if arguments.half:  # they take about the same time
+        modules = [module for module in modules if shares(module) == (arguments.half == "second")]
+    failed = play(modules, arguments.chroot, arguments.output)
     print(f"Pictures: {arguments.output}")
     sys.exit(f"Failed: {', '.join(failed)}" if failed else 0)
 

@@ -112,6 +112,11 @@ class Sessions:
         return waiting, failed
 
 
+def shares(module: str) -> bool:
+    """Return True for a script that can be run in the Blender of others, as most can, on the usual display."""
+    return not _constant(module, "ALONE") and _constant(module, "SIZE", SIZE) == SIZE
+
+
 def _processor() -> float:
     """Return the seconds that all processes which have ended took of the processors, with what they started."""
     used = getrusage(RUSAGE_CHILDREN)
