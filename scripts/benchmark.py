@@ -14,6 +14,10 @@ python scripts/benchmark.py body [--sets N] [--paths N]         hands, feet and 
                                  [--peer N] [--pulls N]         beside a peer, along paths and in a crouch
                                  [--recordings FOLDER]          and recorded motion from its hands, feet and head
 python scripts/benchmark.py jobs [--jobs ...] [--rigs ...]      everyday jobs of a body: cup, shelf, floor, table, ...
+python scripts/benchmark.py edge [--count N] [--bodies N]       targets that leave the reach and come back, of limbs
+                                 [--seed N]                     beside Blender's IK, and of bodies
+python scripts/benchmark.py arcs [--count N] [--jobs ...]       paths of the wrist in reaches: bow, length and speed,
+                                 [--paths ...]                  and what begins to move first
 python scripts/benchmark.py contacts FOLDER [--frames N]      recorded motion whose feet slide, cleaned
 python scripts/benchmark.py grasp FOLDER [--each]               hands of other people's characters around 20 objects
 python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps beside the scalar solvers
@@ -51,11 +55,13 @@ from environment import enter
 def main():
     enter("test")
     from benchmarks import (
+        arcs,
         arms,
         bake,
         body,
         contacts,
         drags,
+        edge,
         edit,
         far,
         farm,
@@ -89,10 +95,12 @@ def main():
         lifts,
         drags,
         reach,
+        arcs,
         ranges,
         arms,
         body,
         far,
+        edge,
         jobs,
         contacts,
         grasp,

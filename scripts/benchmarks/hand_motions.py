@@ -18,15 +18,16 @@ LEAST_TURN, MOST_TURN = 20.0, 90.0  # of a target that is turned [degrees]
 
 
 class Hand(NamedTuple):
-    """The metarig with a limb that ends in hand.L, and the empty that Add Limb made for it."""
+    """The metarig with a limb that ends in hand.L, or in the last of other `names`, and the empty made for it."""
 
     ob: Any
     target: Any
+    names: tuple[str, ...] = ARM
 
     @property
     def bones(self):
         """Pose bones from the shoulder to the hand."""
-        return [self.ob.pose.bones[name] for name in ARM]
+        return [self.ob.pose.bones[name] for name in self.names]
 
 
 class Seen(NamedTuple):
@@ -48,8 +49,8 @@ class Seen(NamedTuple):
         return angles(self.rotations[:, :-1], self.rotations[:, 1:])
 
 
-def new_hand():
-    """Add Rigify's metarig to an empty file and a limb to its left hand; return a Hand."""
+def new_hand(names=ARM):
+    """Add Rigify's metarig to an empty file and a limb of these bones, by default its left arm; return a Hand."""
     import addon_utils
     import bpy
 
@@ -62,16 +63,16 @@ def new_hand():
     bpy.ops.object.mode_set(mode="POSE")
     for bone in ob.pose.bones:
         # Selection moved from the bone to the pose bone in Blender 5.0.
-        (bone if hasattr(bone, "select") else bone.bone).select = bone.name == ARM[-1]
-    ob.data.bones.active = ob.data.bones[ARM[-1]]
+        (bone if hasattr(bone, "select") else bone.bone).select = bone.name == names[-1]
+    ob.data.bones.active = ob.data.bones[names[-1]]
     with silent():
         bpy.ops.pose.ik_triangulation_limb_add()
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = KEYS[0], KEYS[-1]
-    target = ob.pose.bones[ARM[-1]].ik_triangulation.target
+    target = ob.pose.bones[names[-1]].ik_triangulation.target
     target.rotation_mode = "QUATERNION"
     bpy.context.view_layer.update()
-    return Hand(ob, target)
+    return Hand(ob, target, names)
 
 
 def random_place(hand, random):
@@ -227,18 +228,18 @@ def _frame(ob, bone):
     return Matrix.Translation(ob.matrix_world @ bone.tail - matrix.translation) @ matrix
 
 
-def watch(hand):
+def watch(hand, frames=range(KEYS[0], KEYS[-1] + 1)):
     """Return what Blender shows of the arm, as Seen."""
     import bpy
 
-    scene, frames = bpy.context.scene, range(KEYS[0], KEYS[-1] + 1)
+    scene = bpy.context.scene
     shown = None
     rotations, tip, off, places = [], [], [], []
     for frame in frames:
         scene.frame_set(frame)
         graph = bpy.context.evaluated_depsgraph_get()
         ob, target = hand.ob.evaluated_get(graph), hand.target.evaluated_get(graph)
-        bones = [ob.pose.bones[name] for name in ARM]
+        bones = [ob.pose.bones[name] for name in hand.names]
         rotations.append([_local(bone) for bone in bones])
         at = _frame(ob, bones[-1])
         held = at.to_3x3().transposed() @ target.matrix_world.to_3x3()

@@ -147,7 +147,8 @@ def _plus(ob, recording, bones, place, notes):
         notes.append(f"{recording.name}: + on {clicked[-1]} took {count} bones up to {tip}, not {', '.join(bones)}")
         empty = ob.pose.bones[tip].ik_triangulation.target
         remove_limb(ob, tip)
-        bpy.data.objects.remove(empty) if not place else None
+        with suppress(ReferenceError):  # it may be gone with its limb
+            bpy.data.objects.remove(empty) if not place else None
         (tip,) = add_limbs(ob, bones, target)
     _lead(ob.pose.bones[tip].ik_triangulation.target, recording, tip)
     return ob.pose.bones[tip]

@@ -26,7 +26,7 @@ from ...kinematics.batch.algebra import lengths, rotate, rotate_back
 from .giving_way import EDGE, turned_into_reach
 from .posture import USUAL_FPS
 
-QUICKNESS = 0.3  # of the spring: 1 by the frames in which it has come about a quarter of its way, at 30 a second
+QUICKNESS = 0.4  # of the spring: 1 by the frames in which it has come about a quarter of its way, at 30 a second
 _STILL = 1e-6  # [rad] of bend that is none
 _NOTHING = 1e-300
 
