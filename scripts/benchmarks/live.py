@@ -117,6 +117,8 @@ def run_dragged(arguments):
             for name, method in methods.items():
                 bpy.ops.wm.read_factory_settings(use_empty=True)
                 target, ob = make_target(arguments.places), make_chain(bones)
+                for bone in ob.pose.bones[1:] if arguments.limits else ():
+                    scenes.limit_bone(bone, scenes.ROUND)
                 places = []
                 for frame in range(1, arguments.places + 1):
                     bpy.context.scene.frame_set(frame)
@@ -140,4 +142,5 @@ def add_arguments(parser):
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--places", type=int, default=500)
     parser.add_argument("--solvers", nargs="+", default=["NATURAL", "TRIANGULATION"])
+    parser.add_argument("--limits", action="store_true", help="of the dragged chain, but for its first bone")
     parser.add_argument("--bones", nargs="+", type=int, default=[5, 30])
