@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ik_triangulation.errors import AnimationError
-from ik_triangulation.jobs.edit import PROFILES
+from ik_triangulation.items import PROFILES
 from ik_triangulation.rig.keyframes.arrays import put_keys
 from ik_triangulation.rig.keyframes.shaping import knots_for, profile_at, reshaped, with_keys_at
 
