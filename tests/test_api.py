@@ -5,6 +5,7 @@ import ast
 import re
 import subprocess
 import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -147,3 +148,12 @@ def test_pytest_loads_no_second_copy_of_the_rooms():
     files = {name: Path(getattr(module, "__file__", None) or "/") for name, module in list(sys.modules.items())}
     copies = {file for name, file in files.items() if package in file.parents and name.split(".")[0] != package.name}
     assert copies <= {package / "__init__.py", package / "api.py", package / "registration.py"}
+
+
+def test_the_file_beside_the_manifest_can_be_read_in_a_folder_that_cannot_be_a_package():
+    spec = spec_from_file_location(
+        "__init__", ROOT / "__init__.py"
+    )  # as pytest does in a folder such as ik-triangulation
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert not hasattr(module, "pytest_plugins")
