@@ -20,7 +20,7 @@ from ..rig.body import RigBody
 from ..rig.by_hand.keys import keep_location, keep_pose, remember_location, remember_place, remember_written
 from ..rig.by_hand.reference import hold_reference
 from ..rig.checks import check_limb
-from ..rig.frames.body_samples import BodySamples, body_now, with_shown
+from ..rig.frames.body_samples import BodySamples, body_seen, planted, with_shown
 from ..rig.frames.samples import Sample, sample
 from ..rig.interference import live_constraints
 from ..rig.keyframes import check_keys
@@ -96,12 +96,15 @@ class LiveLimb(LiveState):
             if now is not None:
                 self.still = still
                 return now, still.limb, False
-        limb, changed = self._refresh(armature, scene, depsgraph, touched)
+        limb, changed = self._refresh(armature, scene, depsgraph, touched, new_frame)
         return sample(limb, depsgraph, frame), limb, changed
 
-    def _refresh(self, armature: Object, scene: Scene, depsgraph: Depsgraph, touched: set[ID]) -> tuple[Limb, bool]:
+    def _refresh(
+        self, armature: Object, scene: Scene, depsgraph: Depsgraph, touched: set[ID], new_frame: bool
+    ) -> tuple[Limb, bool]:
         """Read the limb's settings, and its bones and followers if they may have changed; tell if the settings have."""
         limb = selected_limb(armature.pose.bones[self.tip])
+        limb.read_animation(self.moving(armature, touched, new_frame))
         if self.bones is None or limb != self.limb or armature in touched or armature.data in touched:
             check_limb(limb, scene, depsgraph.view_layer)
             self.bones = Bones(armature, limb.bones, limb.solved)
@@ -197,6 +200,7 @@ class LiveBody(LiveState):
         self._rig: RigBody | None = None
         self._goals: LiveGoals | None = None  # what was read of the rig, as long as nobody else changes it
         self._motion: BodyMotion | None = None
+        self._goes_on = False  # nothing but goals has changed since the motion was made
         self._is_stale = False  # the rig was read anew since the motion was made
         self._ahead: AheadOfBake | None = None
         self._evaluated: ShownAhead | None = None  # where more than F-curves moves the body or its targets
@@ -248,6 +252,10 @@ class LiveBody(LiveState):
         rig = body_of(armature, self.tip)
         if rig is None:
             raise ChainError(f"'{self.tip}' is no longer part of a body. Switch Live off and on.")
+        moving = self.moving(armature, touched, new_frame)
+        for limb in rig.limbs:
+            if limb.armature == armature:
+                limb.read_animation(moving)
         changed, self._rig = self._rig is not None and self._rig != rig, rig
         if changed or armature.data in touched or not _suits(self.channels, armature):
             for limb in rig.limbs:
@@ -292,18 +300,12 @@ class LiveBody(LiveState):
         started, scene, view_layer = perf_counter(), bpy.context.scene, bpy.context.view_layer
         found = self._goals.goals(now)
         if self._motion is None or self._is_stale:
-            samples = body_now(rig, view_layer.depsgraph, now.frame, scene)
-            if any(live_constraints(rig)):
-                samples = with_shown(rig, samples, scene, view_layer)
-            ahead, known, self._ahead = None, self._ahead, None
-            if samples.shown is None:
-                ahead = solve_ahead(rig, self.tip, self._goals, now, samples, known, scene, view_layer)
-            self._ahead = ahead if isinstance(ahead, AheadOfBake) else None
-            baked = None if self._ahead is None else self._ahead.at(now.frame)
-            if self._ahead is None and (samples.shown is not None or moves_otherwise(rig)):
-                samples, baked = self._as_evaluated(rig, samples, scene, view_layer)
-            self._motion = motion = BodyMotion(rig, samples, scene, self._motion and self._motion.states)
-            self._is_stale = False
+            samples, baked = self._read(rig, now, scene, view_layer)
+            self._is_stale, motion = False, self._motion
+            if motion is not None and self._goes_on:
+                motion.problem.samples = samples._replace(places=motion.problem.samples.places)
+            else:
+                self._motion = motion = BodyMotion(rig, samples, scene, motion and motion.states)
             if baked is not None:
                 motion.take(baked, body_tasks(motion.problem.body, found))
                 self._pose(rig, motion)
@@ -312,6 +314,30 @@ class LiveBody(LiveState):
         self._motion.follow(body_tasks(self._motion.problem.body, found))
         self._pose(rig, self._motion)
         self._shown = now, perf_counter() - started
+
+    def _read(
+        self, rig: RigBody, now: BodyNow, scene: Scene, view_layer: ViewLayer
+    ) -> tuple[BodySamples, States | None]:
+        """Return the samples of the present frame, and the pose that is baked there if it can be known.
+
+        Where that was solved ahead only the goals differ from those of the frame before: the motion goes on.
+        """
+        assert self._goals is not None
+        samples, constrained = body_seen(rig, view_layer.depsgraph, now.frame, scene), any(live_constraints(rig))
+        if constrained:
+            samples = with_shown(rig, planted(rig, samples, scene), scene, view_layer)
+        ahead, known, self._ahead = None, self._ahead, None
+        if samples.shown is None:
+            ahead = solve_ahead(rig, self.tip, self._goals, now, samples, known, scene, view_layer)
+        self._ahead = ahead if isinstance(ahead, AheadOfBake) else None
+        self._goes_on = self._ahead is not None and self._ahead is known and not constrained
+        if not self._goes_on and not constrained:
+            samples = planted(rig, samples, scene)
+        if self._ahead is not None:
+            return samples, self._ahead.at(now.frame)
+        if samples.shown is not None or moves_otherwise(rig):
+            return self._as_evaluated(rig, samples, scene, view_layer)
+        return samples, None
 
     def _as_evaluated(
         self, rig: RigBody, samples: BodySamples, scene: Scene, view_layer: ViewLayer

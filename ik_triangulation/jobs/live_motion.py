@@ -21,7 +21,7 @@ from ..kinematics.batch.algebra import lengths
 from ..rig.armature import Bones, base_of
 from ..rig.body import RigBody
 from ..rig.dependencies import Dependencies, Node
-from ..rig.frames.body_samples import BodySamples, read_body
+from ..rig.frames.body_samples import BodySamples, planted, read_body
 from ..rig.frames.keyed_motion import read_keyed
 from ..rig.frames.samples import Sample, Samples, goals_at, sample
 from ..rig.interference import animates_otherwise
@@ -315,9 +315,16 @@ def solve_ahead(
     at = frames.index(frame)
     if not all(is_at(each, at, seen) for each, seen in zip(shots, now.samples, strict=True)):
         return Refusal("a target is not where its keys have it", chosen=True)
-    source = rig, *(_bytes(each) for each in shots), samples.rotations.tobytes(), samples.locations.tobytes()
+    bones = rig.armature.pose.bones
+    # A target that waits goes along with its hand or foot at every frame change, and asks for nothing.
+    followed = (
+        (limb.tip, None if is_waiting(bones[limb.tip]) else _bytes(shot))
+        for limb, shot in zip(rig.limbs, shots, strict=True)
+    )
+    source = rig, *followed, samples.rotations.tobytes(), samples.locations.tobytes()
     if known is not None and known.frames == frames and known.source == source:
         return known
+    samples = samples if samples.places else planted(rig, samples, scene)
     problem = BodyProblem(rig, _of_all(rig, goals, samples, shots, frames))
     states, _ = finished(problem.path(scene, body_settings(rig, tip).smoothing))
     return AheadOfBake(frames, source, states)

@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
-from bpy.types import ID, Depsgraph, Object, PoseBone, Scene, ViewLayer
+from bpy.types import ID, Action, Depsgraph, Object, PoseBone, Scene, ViewLayer
 from mathutils import Quaternion
 
 from ..kinematics import Freedom, Locked, Pose
 from ..kinematics.arrays import Array, Numbers
+from ..rig.animated import MovingPaths
 from ..rig.by_hand.keys import given_by_strips, remember_written
 from ..rig.by_hand.reference import Boned
 from ..rig.frames.samples import Sample
@@ -222,10 +223,19 @@ class LiveState(ABC):
         self.moved = -inf  # time at which it was last posed
         self.untold = False  # whether it was posed since the last report
         self.problem = ""
+        self._moving: MovingPaths | None = None  # until somebody keys, mutes or drives something
+
+    def moving(self, armature: Object, touched: set[ID], new_frame: bool) -> MovingPaths:
+        """Return what animates the armature's bones, read anew only if it may have changed."""
+        if not new_frame and (armature in touched or any(isinstance(each, Action) for each in touched)):
+            self._moving = None
+        if self._moving is None or not self._moving.suits(armature):
+            self._moving = MovingPaths(armature)
+        return self._moving
 
     def forget(self) -> None:
         """Accept the state that is seen next as it is."""
-        self.channels = self.surroundings = None
+        self.channels = self.surroundings = self._moving = None
         self.left.clear()
         self.dragged, self.changed, self.untold = False, -inf, False
 

@@ -11,7 +11,6 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
-from math import degrees
 from typing import NamedTuple
 
 import bpy
@@ -35,7 +34,7 @@ from ..rig.keyframes.reading import key_frames
 from ..rig.limb import Limb
 from ..rig.rotation import channel, run_of
 from ..rig.timeline import Clock
-from ..rig.units import length_text, scale_of
+from ..rig.units import degrees_text, length_text, scale_of
 from .control_motion import ControlMotion, LimbPlaces, frame_shown
 from .controls import set_switch, show_side
 from .keys import values_before_start
@@ -404,7 +403,7 @@ def _warnings(chosen: Sequence[tuple[Limb, IKControls]], measured: Sequence[Tran
         if each.distance > far / 4.0 or each.angle > _AWAY:
             why = "" if controls.pole else ", as it has no pole"
             found.append(
-                f"'{each.tip}' is off by up to {length_text(each.distance)} and {degrees(each.angle):.2g} degrees at "
+                f"'{each.tip}' is off by up to {length_text(each.distance)} and {degrees_text(each.angle)} at "
                 f"its keys{why}. Look at locked channels and constraints of its controls."
             )
         elif each.between > far:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from bpy.types import ID, Constraint, FCurve, PoseBone, bpy_struct
 
 from ..settings import TABLE, IKT_PG_limb
-from .timeline import keyed_curves
+from .timeline import actions_of, keyed_curves
 
 # Settings of a limb that are read at every frame where they are animated.
 PER_FRAME = tuple(name for name, row in TABLE[IKT_PG_limb].items() if row.per_frame)
@@ -36,6 +36,7 @@ class MovingPaths:
     """The F-curves and drivers on the bones of an object that are not muted, read once for all limbs of a bake."""
 
     def __init__(self, owner: ID) -> None:
+        self._counts = _counts(owner)
         self._by_bone: dict[str, dict[str, list[FCurve]]] = {}
         for curve in moving_curves(owner):
             path = curve.data_path
@@ -44,9 +45,26 @@ class MovingPaths:
                 below = self._by_bone.setdefault(place[0], {})
                 below.setdefault(path[place.end() :], []).append(curve)
 
+    def suits(self, owner: ID) -> bool:
+        """Tell whether the object still has as many curves in the same actions; of changes in these Blender tells."""
+        return self._counts == _counts(owner)
+
     def below(self, bone: PoseBone) -> Mapping[str, Sequence[FCurve]]:
         """Return the curves on properties of a bone, by their paths from the bone on."""
         return self._by_bone.get(f"{bone.path_from_id()}.", {})
+
+
+def _counts(owner: ID) -> tuple[int, ...]:
+    """Return the actions, slots and counts of the curves that animate a data-block, in a form that can be compared."""
+    animation = owner.animation_data
+    if animation is None:
+        return ()
+    found = [len(animation.drivers)]
+    for action, slot in actions_of(animation):
+        if action and slot:
+            bags = [strip.channelbag(slot) for layer in action.layers for strip in layer.strips]
+            found += [action.session_uid, slot.handle, *(len(bag.fcurves) for bag in bags if bag)]
+    return tuple(found)
 
 
 def animated_settings(bone: PoseBone, names: Iterable[str], moving: MovingPaths | None = None) -> frozenset[str]:

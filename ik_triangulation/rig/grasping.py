@@ -25,6 +25,7 @@ from .anatomy.hands import Finger, Hand, hand_of
 from .anatomy.limbs import rest_body
 from .armature import find_bone
 from .freedom import freedom_of
+from .units import length_text
 
 _RADIUS = 0.085  # of a finger, in lengths from the wrist to the knuckles: 8 mm of a grown-up's
 _TOUCHING = 0.03  # the same of the greatest distance at which a phalanx counts as touching: 3 mm
@@ -249,13 +250,14 @@ class GraspingHand:
         away = surface.distance(middle)
         if away > _REACH * self.size:
             raise TargetError(
-                f"'{name}' is {away:.3g} away from the knuckles of '{self.name}', out of the reach of its fingers. "
-                "Move the hand to it first, by Reach or by its target."
+                f"'{name}' is {length_text(away)} away from the knuckles of '{self.name}', out of the reach of its "
+                "fingers. Move the hand to it first, by Reach or by its target."
             )
         if surface.width > self.opening:
+            thick, opening = length_text(surface.width), length_text(self.opening)
             raise TargetError(
-                f"'{name}' is {surface.width:.3g} thick, more than '{self.name}' opens ({self.opening:.3g}). Choose a "
-                "smaller object, or a mesh of the part to hold, such as a handle."
+                f"'{name}' is {thick} thick, more than '{self.name}' opens ({opening}). Choose a smaller object, or a "
+                "mesh of the part to hold, such as a handle."
             )
 
     def settle(self, surface: HeldSurface) -> tuple[Matrix, ClosedHand]:

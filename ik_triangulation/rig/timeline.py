@@ -56,11 +56,15 @@ def strips_of(animation: AnimData, *, muted: bool = True) -> Iterator[NlaStrip]:
             waiting += strip.strips
 
 
+def actions_of(animation: AnimData) -> list[tuple[Action | None, ActionSlot | None]]:
+    """Return the active action and those of the NLA, with their slots."""
+    strips = strips_of(animation)
+    return [(animation.action, animation.action_slot), *((strip.action, strip.action_slot) for strip in strips)]
+
+
 def keyed_curves(animation: AnimData) -> Iterator[FCurve]:
     """Yield all F-curves of the active action and of the NLA."""
-    pairs = [(animation.action, animation.action_slot)]
-    pairs += [(strip.action, strip.action_slot) for strip in strips_of(animation)]
-    for action, slot in pairs:
+    for action, slot in actions_of(animation):
         yield from curves_in(action, slot)
 
 

@@ -12,7 +12,7 @@ from mathutils import Vector
 from ik_triangulation.jobs import live
 from ik_triangulation.jobs.bake import bake_body
 from ik_triangulation.jobs.pose import solve_body_pose
-from ik_triangulation.jobs.problem import body_of
+from ik_triangulation.jobs.problem import BodyProblem, body_of
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.ui.last_result import latest
 
@@ -110,6 +110,24 @@ def test_what_is_seen_live_on_the_timeline_is_what_is_baked():
     for frame in range(1, LAST + 1):
         bpy.context.scene.frame_set(frame)
         assert largest_angle(seen[frame - 1], turned(rig)) < 0.5
+
+
+def test_a_shot_is_solved_once_although_the_target_of_a_hand_that_waits_goes_along(rig, monkeypatch):
+    target, start = target_of(rig, "hand.L"), target_of(rig, "hand.L").location.copy()
+    for frame, way in ((1, (0, 0, 0)), (12, (-0.2, -0.4, -0.6)), (LAST, (0, -0.2, 0))):
+        target.location = start + Vector(way)
+        target.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_set(2)
+    waiting, before = target_of(rig, "hand.R"), target_of(rig, "hand.R").location.copy()
+    live.start(rig, "hand.L")
+    solved, path = [], BodyProblem.path
+    monkeypatch.setattr(BodyProblem, "path", lambda *given, **more: solved.append(given) or path(*given, **more))
+    for frame in (3, 9, 15, 8):
+        bpy.context.scene.frame_set(frame)
+        bpy.context.view_layer.update()
+        assert (tails(rig, ["hand.L"])[0] - target.matrix_world.translation).length < 1e-3
+    assert (waiting.location - before).length > 1e-3
+    assert len(solved) <= 1
 
 
 def drive_the_hips(rig):

@@ -308,12 +308,22 @@ def as_below(rig: RigBody, samples: BodySamples, scene: Scene, view_layer: ViewL
 
 def body_now(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> BodySamples:
     """Read a body as it is shown at the present frame. Raises what read_body() does."""
+    return planted(rig, body_seen(rig, depsgraph, frame, scene), scene)
+
+
+def planted(rig: RigBody, samples: BodySamples, scene: Scene) -> BodySamples:
+    """Return samples of a single frame with the places of planted tips."""
+    return samples._replace(places=finished(_places(rig, scene, samples, False))) if rig.planted else samples
+
+
+def body_seen(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> BodySamples:
+    """Read a body as body_now() does, but for the places of planted tips."""
     evaluated = rig.armature.evaluated_get(depsgraph)
     readers = {limb.tip: LimbGoals(limb, carrier_of(rig, limb)) for limb in rig.limbs}
     goals = {tip: [reader.at(depsgraph, frame)] for tip, reader in readers.items()}
     influence = _influence(readers, rig.tips, evaluated)
     base = unscaled_base(base_of(evaluated, rig.hips), rig.hips)
-    samples = BodySamples(
+    return BodySamples(
         [frame],
         _stacked([evaluated.matrix_world.copy()]),
         _stacked([base]),
@@ -323,7 +333,6 @@ def body_now(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> 
         {tip: np.array([share]) for tip, share in influence.items()},
         readers=readers,
     )
-    return samples._replace(places=finished(_places(rig, scene, samples, False))) if rig.planted else samples
 
 
 def with_shown(rig: RigBody, samples: BodySamples, scene: Scene, view_layer: ViewLayer) -> BodySamples:

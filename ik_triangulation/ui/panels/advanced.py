@@ -8,7 +8,7 @@ from bpy.types import Context, Panel, PropertyGroup, Scene, UILayout, UIList
 
 from ...items import SOLVER_ROWS, WHOLE_SOLVERS
 from ...rig.map_objects import PICTURE, VOLUME, legend_of
-from ...rig.units import distance_text
+from ...rig.units import distance_text, length_text
 from .. import preferences
 from ..comparison import solver_label
 from ..context import active_bone, map_of
@@ -185,7 +185,7 @@ def _value(row: PropertyGroup, name: str, scene: Scene) -> str:
         return f"{value:.1f}°"
     if name == "total_angle":
         return f"{degrees(value):.0f}°"
-    return f"{1e3 * value:.3g} ms" if name == "seconds" else str(value)
+    return f"{length_text(1e3 * value)} ms" if name == "seconds" else str(value)
 
 
 class VIEW3D_PT_ik_triangulation_maps(ResearchPanel, Panel):
