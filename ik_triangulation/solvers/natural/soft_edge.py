@@ -45,7 +45,7 @@ class Pace(NamedTuple):
 
 
 class SoftEdge(NamedTuple):
-    """Tasks with places and turns within reach, and the frames `soft` (F) in which a limb is not straight for it."""
+    """Tasks with places and turns within reach, and the frames `soft` (F) in which a place is nearer than that."""
 
     tasks: list[Task]
     soft: Mask
@@ -173,7 +173,7 @@ def soft_edge(tree: Tree, frames: States, tasks: Sequence[Task], pace: Pace) -> 
     line = line * (shown / distance)
     nearer = replace(place, target=place.target._replace(place=root + line))
     given = replace(orient, rotation=turned_into_reach(rotation, link, line, np.where(told, longest, long), shortest))
-    soft = ~told & ((bend > _STILL) | (~placed & (turned > _STILL)))
+    soft = ~placed & ((bend > _STILL) | (turned > _STILL))
     return SoftEdge([nearer if each is place else given if each is orient else each for each in tasks], soft)
 
 
