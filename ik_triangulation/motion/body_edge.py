@@ -22,8 +22,9 @@ from ..solvers.batch.change import System
 from ..solvers.batch.descent import Descent
 from ..solvers.body.priorities import exactly
 from ..solvers.natural.posture import Posture
-from ..solvers.natural.soft_edge import QUICKNESS, Pace, runs_of
+from ..solvers.natural.soft_edge import Pace, runs_of
 
+_QUICKNESS = 0.3  # of the springs, 1 by frames at 30 a second: a trunk takes longer than an arm
 _FINE = Descent(iterations=12, stall=4)
 
 
@@ -43,7 +44,7 @@ def led_over(
     runs = list(runs_of(missed, pace))
     if not runs:
         return states
-    quickness, offsets = QUICKNESS * pace.rate, posture.offsets(states)
+    quickness, offsets = _QUICKNESS * pace.rate, posture.offsets(states)
     changed = offsets.copy()
     for run, left, right in runs:
         for side, inward in ((left, run), (right, run[::-1])):

@@ -48,9 +48,8 @@ def test_the_body_leaves_its_goals_as_fast_as_it_moves(paths):
     edge = np.flatnonzero(met[1:] != met[:-1])
     posture = Posture(TREE, every[0].take(np.zeros(FRAMES, np.intp)))
     bends = [np.abs(np.diff(posture.offsets(states), 2)).max(0) for states in every]  # around frames 1, 2, ...
-    around = [edge[0] + np.arange(-1, 2), edge[-1] + np.arange(-1, 2)]
-    hard, soft = (bend[np.concatenate(around)].max() for bend in bends)
-    assert soft < 0.8 * hard
+    hard, soft = (bend[[edge[0], edge[-1] - 1]] for bend in bends)  # the first and the last frame that is missed
+    assert (soft < 0.75 * hard).all()
 
 
 def test_the_hand_does_not_fall_back_where_its_target_leaves_the_reach(paths):

@@ -26,7 +26,7 @@ from ...kinematics.batch.algebra import lengths, rotate, rotate_back
 from .giving_way import EDGE, turned_into_reach
 from .posture import USUAL_FPS
 
-QUICKNESS = 0.4  # of the spring: 1 by the frames in which it has come about a quarter of its way, at 30 a second
+_QUICKNESS = 0.4  # of the spring: 1 by the frames in which it has come about a quarter of its way, at 30 a second
 _STILL = 1e-6  # [rad] of bend that is none
 _NOTHING = 1e-300
 
@@ -45,7 +45,7 @@ class Pace(NamedTuple):
 
 
 class SoftEdge(NamedTuple):
-    """Tasks with places and turns within reach, and the frames `soft` (F) in which a limb is not straight for it."""
+    """Tasks with places and turns within reach, and the frames `soft` (F) in which a place is nearer than that."""
 
     tasks: list[Task]
     soft: Mask
@@ -59,7 +59,7 @@ def softened(values: Numbers, free: Mask, pace: Pace) -> Numbers:
     found = np.where(free, 0.0, values)
     for run, left, right in runs_of(free, pace):
         count = len(run) + 1
-        quickness = QUICKNESS * pace.rate
+        quickness = _QUICKNESS * pace.rate
         sides = [_Spring.at(values, free, side, quickness) for side in (left, right)]
         t = np.arange(1.0, count)
         if None not in sides:
@@ -173,7 +173,7 @@ def soft_edge(tree: Tree, frames: States, tasks: Sequence[Task], pace: Pace) -> 
     line = line * (shown / distance)
     nearer = replace(place, target=place.target._replace(place=root + line))
     given = replace(orient, rotation=turned_into_reach(rotation, link, line, np.where(told, longest, long), shortest))
-    soft = ~told & ((bend > _STILL) | (~placed & (turned > _STILL)))
+    soft = ~placed & ((bend > _STILL) | (turned > _STILL))
     return SoftEdge([nearer if each is place else given if each is orient else each for each in tasks], soft)
 
 

@@ -92,14 +92,14 @@ def natural_path(
     met = System(tree, states, precise).met
     met[held] = True
     # Of a frame whose end is traded the place is met, and nothing else is looked for.
-    where &= ~met & System(tree, states, [each for each in tasks if isinstance(each, PlaceTask)]).met
-    where |= soft & ~met
+    placed = System(tree, states, [each for each in tasks if isinstance(each, PlaceTask)]).met
+    where &= ~met & (placed | soft)
     possible = possible & ~where
     missed = np.flatnonzero(~met & ~where)
     if len(missed):
         rough, near = ([task.take(missed) for task in each] for each in (tasks, precise))
         some, fits = given_way(missed) if given_way else (states.take(missed), np.zeros(len(missed), bool))
-        searched = np.flatnonzero(possible[missed] | ~fits)
+        searched = np.flatnonzero((possible[missed] | ~fits) & ~soft[missed])
         other = some.take(searched)
         descend(tree, other, [task.take(searched) for task in near])
         hold(tree, other, [task.take(searched) for task in rough], share=PRECISE)

@@ -12,14 +12,15 @@ from ik_triangulation.solvers.natural.soft_edge import Pace, softened
 
 from ...trees import orient_task, place_task
 from .arms import arm, motion, natural_path
+from .test_giving_way import NARROW
 
 FRAMES = 60
 ROUNDING = 1e-9
 
 
-def out_and_back(seed, links, farthest, told):
-    """A limb whose target moves from 0.7 of its reach to the `farthest` share and back, and where it is beyond it."""
-    tree, there = motion(arm(seed, links=links), seed, count=FRAMES)
+def out_and_back(seed, links, farthest, told, freedoms=None):
+    """A limb whose target moves from 0.7 of its reach to the `farthest` share and back, and how far it misses (F)."""
+    tree, there = motion(arm(seed, freedoms, links), seed, count=FRAMES)
     there = there.take(np.zeros(FRAMES, np.intp))
     geometry = Geometry(tree, there)
     share = 0.7 + (farthest - 0.7) * np.sin(np.linspace(0.0, np.pi, FRAMES)) ** 2
@@ -53,6 +54,17 @@ def test_a_limb_meets_what_is_in_reach_and_takes_its_time_beyond(links, told):
         touching = ~reached[1:] | ~reached[:-1]
         calmer.append(turns(tree, soft)[:, touching].max() / turns(tree, hard)[:, touching].max())
     assert np.median(calmer) < 0.6
+
+
+def test_limits_cost_no_place_where_only_the_turn_of_the_end_is_out_of_reach():
+    tried = 0
+    for seed in range(8):
+        tree, solved, missed, place = out_and_back(seed, 3, 1.1, True, NARROW)
+        off = lengths(Geometry(tree, solved(edge=Pace())).tip() - place.target.place)
+        placed = missed < 1e-5 * tree.size
+        assert off[placed].max(initial=0.0) < 1e-4 * tree.size
+        tried += placed.sum()
+    assert tried > 100
 
 
 @pytest.mark.parametrize(("links", "told"), [(2, False), (3, False), (3, True)])
