@@ -16,7 +16,7 @@ from ..batch.restarts import is_batched
 from ..solver import LimbForm
 from .chains import BEND, BENT, EXTENDED, USUAL_SPREAD
 from .giving_way import EDGE_OF_REACH
-from .limited_chain import LEAST_DAMPING, CLOSEST, SINGLE, LimitedChain, is_limit_kept, solve_three
+from .limited_chain import CLOSEST, LEAST_DAMPING, SINGLE, LimitedChain, is_limit_kept, solve_three
 from .posture import DAMPING, LARGEST_STEP, LESS, MOMENTUM, MORE, STILL
 
 _BONES = 2  # of a limb, which has a form of its own
