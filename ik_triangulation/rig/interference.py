@@ -12,6 +12,7 @@ from .animated import moving_curves
 from .by_hand.reference import Boned
 from .dependencies import ik_constraints
 from .keyframes import curves_of
+from .layers import is_layer_on_top
 from .timeline import strips_of
 from .units import length_text
 
@@ -53,6 +54,11 @@ class Influence(NamedTuple):
                 f"Action '{name}' is blended with what is below it, which moves the tip of '{tip}' {off} away from the "
                 f"solution{where}. Set its blending to Replace."
             )
+        if kind == "LAYER":
+            return (
+                f"Blender rounds small turns of the layer of '{name}': the tip of '{tip}' is {off} away from the "
+                f"solution{where}."
+            )
         return f"The NLA of '{name}' moves the tip of '{tip}' {off} away from the solution{where}. Mute its strips."
 
 
@@ -87,7 +93,7 @@ def influences(limb: Boned) -> Iterator[Influence]:
     if action and animation.action_blend_type != "REPLACE":
         yield Influence("BLENDING", "", action.name)
     if _has_strips(animation):
-        yield Influence("NLA", "", armature.name)
+        yield Influence("LAYER" if is_layer_on_top(animation) else "NLA", "", armature.name)
 
 
 class TipMoved(NamedTuple):

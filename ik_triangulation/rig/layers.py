@@ -25,6 +25,10 @@ from .keyframes.arrays import get_keys, in_range, put_keys
 from .rotation import PROPERTIES
 from .timeline import strips_of
 
+_STEP = float(np.sqrt(2.0 * 2.0**-24))  # [rad] the least half angle whose cosine is none in single precision
+_COARSE = 0.02  # [rad] half angles up to which cosines are chosen
+_LENGTHS = 1.0 + np.concatenate(([0.0], np.linspace(-0.3, 0.6, 181)))  # that are tried, the first one preferred
+
 _MARK = "ik_triangulation_layer"  # custom property of a layer's action: the name of the track pushed down for it, or ""
 
 
@@ -128,13 +132,39 @@ def difference(run: Channel, below: Array) -> Channel:
         under, over = (each / np.linalg.norm(each, axis=1, keepdims=True) for each in (below, values))
         found = product(conjugated(under.T), over.T)
         found = found * signs_along(found[None])[0]
-        values = (found if found[0, 0] >= 0.0 else -found).T
+        values = _combinable((found if found[0, 0] >= 0.0 else -found).T)
     elif run.path.endswith("rotation_euler"):
         values = np.unwrap(values - below, axis=0)
         values = values - tau * np.round(values[:1] / tau)
     else:
         values = values - below
     return run._replace(values=values.astype(np.float32), indices=indices, slopes=None)
+
+
+def _combinable(rotations: Array) -> Array:
+    """Return quaternions (F, 4) as Blender's combination reads them best.
+
+    It takes the angle from the first number alone, in single precision, where small angles are coarse: between 0 and
+    7e-4 there is none. So that is the number of the nearest angle. The others count by their direction
+    only, and have a length with which the norm is 1 to the last bit: else the first number would be divided by it.
+    """
+    result, first = rotations.copy(), rotations[:, 0]
+    half = np.arctan2(np.linalg.norm(rotations[:, 1:], axis=1), np.abs(first))
+    near = np.flatnonzero(half < _COARSE)
+    steps = np.floor((half[near] / _STEP) ** 2)
+    lower, upper = _STEP * np.sqrt(steps), _STEP * np.sqrt(steps + 1.0)
+    steps += upper - half[near] < half[near] - lower
+    exact = (1.0 - steps * 2.0**-24).astype(np.float32)
+    along = rotations[near, 1:] / np.maximum(np.linalg.norm(rotations[near, 1:], axis=1, keepdims=True), 1e-30)
+    length = np.sqrt((1.0 - exact.astype(float)) * (1.0 + exact.astype(float)))
+    others = (along[:, None] * length[:, None, None] * _LENGTHS[:, None]).astype(np.float32)  # (frames, lengths, 3)
+    norms = exact[:, None] * exact[:, None]
+    for axis in range(3):  # in single precision and this order, as Blender does
+        norms = norms + others[..., axis] * others[..., axis]
+    best = np.abs(norms - np.float32(1.0)).argmin(axis=1)
+    result[near, 0] = np.copysign(exact, first[near])
+    result[near, 1:] = others[np.arange(len(near)), best]
+    return result
 
 
 def _indices(run: Channel) -> Sequence[int]:
@@ -168,6 +198,13 @@ def is_blended(armature: Object) -> bool:
     if animation.action and len(animation.nla_tracks):
         blends.add(animation.action_blend_type if animation.action_influence == 1.0 else "PART")
     return bool(blends - {"REPLACE"})
+
+
+def is_layer_on_top(animation: AnimData) -> bool:
+    """Tell whether a layer is above all that animates: what is below it is in what it is combined with."""
+    tracks = [track for track in animation.nla_tracks if not track.mute and len(track.strips)]
+    top = tracks[-1].strips[0].action if tracks and animation.action is None else None
+    return top is not None and _MARK in top
 
 
 def has_baked_layers(armature: Object, bones: Collection[str]) -> bool:
