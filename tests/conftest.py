@@ -18,7 +18,7 @@ import addon_utils
 import pytest
 
 from ik_triangulation.jobs import edited_shot, natural_shot
-from ik_triangulation.motion import method
+from ik_triangulation.motion import faded_path, method
 from ik_triangulation.presets import built_in, find_preset, names
 from scripts.manual import make
 
@@ -182,8 +182,9 @@ def paths_remembered(long):
         yield
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(method, "faded_path", remembered(method.faded_path))
-        motion = remembered(method.limb_motion)
+        of_bodies, motion = remembered(faded_path.faded_path), remembered(method.limb_motion)
+        for module in (faded_path, method):
+            patch.setattr(module, "faded_path", of_bodies)
         for module in (method, natural_shot, edited_shot):
             patch.setattr(module, "limb_motion", motion)
         yield

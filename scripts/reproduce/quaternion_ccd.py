@@ -55,7 +55,7 @@ class Found(NamedTuple):
 
 def measure(quick):
     """Everything, on as many targets as there is time for."""
-    count, random = 40 if quick else 500, Random(16)
+    count, random = 20 if quick else 500, Random(16)
     goals = [_feasible(random) for _ in range(count)]
     stages = zip(STAGES, (_arm(None), *[_arm(False)] * 2, *[_arm(True)] * 2), (0, 1, 0, 1, 0), strict=True)
     methods = SOLVERS["CCD"].begin(), SOLVERS["CCD_STAGES"].begin()

@@ -21,11 +21,11 @@ def rig_file(empty_scene, tmp_path):
 
 
 @pytest.fixture
-def run(addon, rig_file, capfd):
+def run(empty_file, rig_file, capfd):
     """Run the command line with FILE for the file of the rig; exit code, standard output and standard error."""
 
     def here(*words):
-        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        bpy.ops.wm.read_homefile(filepath=empty_file)
         capfd.readouterr()
         code = main([str(rig_file if word == "FILE" else word) for word in words])
         return code, *capfd.readouterr()
@@ -34,16 +34,16 @@ def run(addon, rig_file, capfd):
 
 
 @pytest.fixture
-def command(addon, capfd, pytestconfig):
+def command(empty_file, capfd, pytestconfig):
     """Run the command line on saved files: in this process, or with --long in one of its own as users do.
 
-    The tests of test_cli, test_outputs, test_lock and test_run start processes always.
+    Tests of test_envelope, test_outputs, test_lock and test_run start processes always.
     """
     if pytestconfig.option.long:
         return commands.command
 
     def here(*words):
-        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        bpy.ops.wm.read_homefile(filepath=empty_file)
         capfd.readouterr()
         out = StringIO()
         code = main([str(word) for word in words], out)

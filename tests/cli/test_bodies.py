@@ -6,7 +6,7 @@ import json
 import bpy
 import pytest
 
-from ..bodies import FEET, HANDS, set_up_rig, sliding_rig, tails
+from ..bodies import FEET, HANDS, SMALL, set_up_rig, sliding_rig, tails
 from ..commands import DONE, FAILED, MISSED, ROOT, opened, told
 from ..rigs import chain_rig, configure, curves_of, empty, key_location
 
@@ -16,7 +16,7 @@ SCHEMA = json.loads((ROOT / "docs/report.schema.json").read_text(encoding="utf-8
 
 @pytest.fixture
 def body_file(empty_scene, tmp_path):
-    set_up_rig(LAST, (-0.3, -0.3, -0.5))
+    set_up_rig(LAST, SMALL)
     path = tmp_path / "body.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
     return path

@@ -3,7 +3,7 @@
 
 import pytest
 
-from ..commands import DONE, FAILED, USAGE, command
+from ..commands import DONE, FAILED, USAGE
 
 WRONG_USAGE = {
     "nothing": [],
@@ -22,13 +22,13 @@ WRONG_USAGE = {
 
 
 @pytest.mark.long
-def test_wrong_usage_is_told_with_exit_code_2(rig_file):
+def test_wrong_usage_is_told_with_exit_code_2(rig_file, command):
     done = command(*(rig_file if word == "FILE" else word for word in WRONG_USAGE["an unknown solver"]))
     assert done.returncode == USAGE
     assert "usage: ik_triangulation" in done.stderr
 
 
-def test_a_failure_is_one_line_with_exit_code_1(rig_file):
+def test_a_failure_is_one_line_with_exit_code_1(rig_file, command):
     before = rig_file.read_bytes()
     done = command("bake", rig_file, "--tip", "hand", "--overwrite")
     assert done.returncode == FAILED

@@ -12,7 +12,8 @@ from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.timeline import layered_strips
 
-from ..bodies import FEET, human_rig, reaching_body, set_up_rig
+from ..bodies import FEET, SMALL, human_rig, reaching_body, set_up_rig
+from ..modes import in_turn
 from ..rigs import all_keys, chain_rig, curves_of, empty, evaluated_tip, key_frames, nothing_lost, push_down
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -50,7 +51,7 @@ def correct(rig, name, frame, turn=0.2, prop="rotation_quaternion"):
 )
 def test_a_rebake_with_nothing_changed_writes_the_same_keys(settings):
     rig = human_rig()
-    bake_body(reaching_body(rig, LAST), 1, LAST, step=1, settings=BodyKeySettings(**settings))
+    bake_body(reaching_body(rig, LAST, SMALL), 1, LAST, step=1, settings=BodyKeySettings(**settings))
     before = all_keys(rig)
     for frame in (1, 7, 40):
         bpy.context.scene.frame_set(frame)
@@ -62,7 +63,7 @@ def test_a_rebake_with_nothing_changed_writes_the_same_keys(settings):
 
 
 def test_the_recorded_body_counts_not_the_one_that_is_set_up_now():
-    rig = set_up_rig(LAST)
+    rig = set_up_rig(LAST, SMALL)
     bake_body(body_of(rig, "hand.L"), 2, 10, step=2)
     for name in FEET:
         rig.pose.bones[name].ik_triangulation.hold = False
@@ -74,7 +75,7 @@ def test_the_recorded_body_counts_not_the_one_that_is_set_up_now():
 @pytest.mark.parametrize(("name", "prop"), [("upper_arm.L", "rotation_quaternion"), ("spine", "location")])
 def test_keys_set_since_are_kept_and_the_feet_stay_where_they_were(name, prop):
     rig = human_rig()
-    body = reaching_body(rig, LAST)
+    body = reaching_body(rig, LAST, SMALL)
     bake_body(body, 1, LAST)
     before = feet(rig)
     kept = correct(rig, name, 6, 0.1, prop)
@@ -91,11 +92,11 @@ def test_keys_set_since_are_kept_and_the_feet_stay_where_they_were(name, prop):
 
 def test_a_leg_that_is_corrected_does_not_move_the_place_to_hold():
     rig = human_rig()
-    bake_body(reaching_body(rig, LAST), 1, LAST)
+    bake_body(reaching_body(rig, LAST, SMALL), 1, LAST)
     before = feet(rig)
     correct(rig, "thigh.L", 6)
     rebake_body(rig, "hand.L")
-    bake_body(reaching_body(rig, LAST), 1, LAST)  # without keeping them
+    bake_body(reaching_body(rig, LAST, SMALL), 1, LAST)  # without keeping them
     assert max((a - b).length for a, b in zip(feet(rig), before, strict=True)) < 1e-4
 
 
@@ -103,7 +104,7 @@ def test_what_is_in_the_way_of_a_rebake_is_told():
     rig = human_rig()
     with nothing_lost(), pytest.raises(AnimationError, match=r"No bake of the body of 'hand\.L' is kept"):
         rebake_body(rig, "hand.L")
-    body = reaching_body(rig, LAST)
+    body = reaching_body(rig, LAST, SMALL)
     bake_body(body, 1, LAST)
     text = rig.animation_data.action["ik_triangulation"]
     rig.animation_data.action["ik_triangulation"] = text.replace('"limbs"', '"lambs"')
@@ -118,7 +119,7 @@ def test_a_body_is_baked_to_any_destination_and_the_old_animation_stays(kind):
     old, before = rig.animation_data.action, all_keys(rig)
     if kind == "NLA_TRACK":
         push_down(rig)
-    report = bake_body(reaching_body(rig, LAST), 1, LAST, settings=BodyKeySettings(destination=kind))
+    report = bake_body(reaching_body(rig, LAST, SMALL), 1, LAST, settings=BodyKeySettings(destination=kind))
     if kind == "NEW_ACTION":
         assert rig.animation_data.action != old
         rig.animation_data.action = old
@@ -134,19 +135,20 @@ def test_a_body_is_baked_to_any_destination_and_the_old_animation_stays(kind):
 def test_an_action_that_would_hide_the_new_track_of_a_body_is_refused(bone, prop):
     rig = human_rig()
     rig.pose.bones[bone].keyframe_insert(prop, frame=3)
-    body, settings = reaching_body(rig, LAST), BodyKeySettings(destination="NLA_TRACK")
+    body, settings = reaching_body(rig, LAST, SMALL), BodyKeySettings(destination="NLA_TRACK")
     with nothing_lost(), pytest.raises(AnimationError, match=f"keys '{bone}' as well and hides a new NLA track"):
         bake_body(body, 1, LAST, settings=settings)
 
 
-@pytest.mark.parametrize("kind", ["ACTION", "NEW_ACTION", "NLA_TRACK"])
-@pytest.mark.parametrize("parts", [3, 8, 13])
+@pytest.mark.parametrize(("kind", "parts"), in_turn(["ACTION", "NEW_ACTION", "NLA_TRACK"], [3, 8, 13]))
 def test_a_bake_that_is_stopped_loses_nothing_wherever_it_writes(kind, parts):
     rig = human_rig()
     rig.pose.bones["spine"].keyframe_insert("location", frame=3)
     if kind == "NLA_TRACK":
         push_down(rig)
-    job = bake_body.steps(reaching_body(rig, LAST), 1, LAST, settings=BodyKeySettings(destination=kind, reduce=True))
+    job = bake_body.steps(
+        reaching_body(rig, LAST, SMALL), 1, LAST, settings=BodyKeySettings(destination=kind, reduce=True)
+    )
     with nothing_lost():
         for _ in range(parts):
             next(job, None)
@@ -156,7 +158,7 @@ def test_a_bake_that_is_stopped_loses_nothing_wherever_it_writes(kind, parts):
 def test_two_bodies_and_a_limb_are_baked_in_their_order_each_over_a_span_of_its_own():
     one, other = human_rig("One"), human_rig("Other")
     follower = chain_rig(3, "Follower")
-    bodies = [reaching_body(one, LAST), reaching_body(other, LAST, down=(-0.2, -0.3, -0.3))]
+    bodies = [reaching_body(one, LAST, SMALL), reaching_body(other, LAST, down=(-0.2, -0.3, -0.3))]
     ball = empty("Ball")
     ball.parent, ball.parent_type, ball.parent_bone = one, "BONE", "hand.L"
     follower.location = one.pose.bones["hand.L"].tail + Vector((0.5, 0.0, -1.0))
@@ -173,7 +175,7 @@ def test_two_bodies_and_a_limb_are_baked_in_their_order_each_over_a_span_of_its_
 
 def test_if_one_of_them_fails_nothing_has_changed(monkeypatch):
     one, other = human_rig("One"), human_rig("Other")
-    bodies = [reaching_body(rig, LAST) for rig in (one, other)]
+    bodies = [reaching_body(rig, LAST, SMALL) for rig in (one, other)]
     other.pose.bones["shin.L"].keyframe_insert("rotation_quaternion", frame=3)
     curves_of(other)[0].lock = True
     bakes = [BodyBake(body, (1, LAST, 1), BodyKeySettings(mark_misses=True)) for body in bodies]
@@ -183,7 +185,7 @@ def test_if_one_of_them_fails_nothing_has_changed(monkeypatch):
 
 def test_bodies_that_move_each_other_are_refused():
     one, other = human_rig("One"), human_rig("Other")
-    bodies = [reaching_body(rig, LAST) for rig in (one, other)]
+    bodies = [reaching_body(rig, LAST, SMALL) for rig in (one, other)]
     for body, rig in zip(bodies, (other, one), strict=True):
         target = body.limbs[0].target
         target.parent, target.parent_type, target.parent_bone = rig, "BONE", "hand.R"
@@ -194,7 +196,7 @@ def test_bodies_that_move_each_other_are_refused():
 
 
 def test_the_settings_are_those_of_the_chosen_limb_and_the_bounds_those_of_each():
-    rig = set_up_rig(LAST)
+    rig = set_up_rig(LAST, SMALL)
     bones = rig.pose.bones
     bones["foot.L"].ik_triangulation.reduce = True
     bones["foot.R"].ik_triangulation.reduce_tolerance = 0.02

@@ -13,7 +13,7 @@ from ik_triangulation.jobs.problem import BodyProblem, body_of
 from ik_triangulation.jobs.setup import set_up_body
 from ik_triangulation.rig.frames.body_samples import body_now, read_body
 
-from ..bodies import HANDS, human_rig, set_up_rig
+from ..bodies import HANDS, SMALL, human_rig, set_up_rig
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 LAST = 16
@@ -21,7 +21,7 @@ LAST = 16
 
 @pytest.fixture
 def rig(empty_scene):
-    return set_up_rig(LAST, (-0.3, -0.3, -0.5))
+    return set_up_rig(LAST, SMALL)
 
 
 def ahead(rig, known=None):

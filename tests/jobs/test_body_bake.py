@@ -22,7 +22,7 @@ from ik_triangulation.rig.freedom import freedom_of, store
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.rotation import rotation_of
 
-from ..bodies import FEET, HANDS, human_rig, keyed_target, reaching_body, set_up_rig
+from ..bodies import FEET, HANDS, SMALL, human_rig, keyed_target, reaching_body, set_up_rig
 from ..rigs import all_keys, curves_of, nothing_lost
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -108,7 +108,7 @@ def test_deleting_the_baked_keys_gives_back_what_was_there():
     rig.pose.bones["thigh.L"].rotation_quaternion = Quaternion((1, 0, 0), 0.1)
     rig.pose.bones["thigh.L"].keyframe_insert("rotation_quaternion", frame=3)
     before = all_keys(rig)
-    body = reaching_body(rig)
+    body = reaching_body(rig, down=SMALL)
     bake_body(body, 1, LAST)
     assert all_keys(rig) != before
     delete_generated(rig, body.bones)

@@ -144,7 +144,13 @@ def test_keys_only_where_one_of_the_targets_has_keys():
 
 
 @pytest.mark.parametrize(
-    ("mode", "motion"), [("QUATERNION", "UP_DOWN"), ("XYZ", "FREE"), ("XYZ", "FIXED"), ("AXIS_ANGLE", "FREE")]
+    ("mode", "motion"),
+    [
+        ("QUATERNION", "UP_DOWN"),
+        pytest.param("XYZ", "FREE", marks=pytest.mark.long),
+        ("XYZ", "FIXED"),
+        ("AXIS_ANGLE", "FREE"),
+    ],
 )
 def test_any_rotation_mode_and_any_motion_of_the_hips_is_held_and_reduced(mode, motion):
     rig = human_rig()

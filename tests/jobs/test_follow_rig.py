@@ -125,7 +125,9 @@ def clapping(last=12):
     return source
 
 
-@pytest.mark.parametrize(("kind", "size", "arms"), [("Mixamo", 1.3, 0.8), ("VRoid", 0.7, 1.1)])
+@pytest.mark.parametrize(
+    ("kind", "size", "arms"), [("Mixamo", 1.3, 0.8), pytest.param("VRoid", 0.7, 1.1, marks=pytest.mark.long)]
+)
 def test_hands_that_touch_in_the_source_touch(kind, size, arms):
     last = 12
     source, rig = clapping(last), other(kind, size, arms)

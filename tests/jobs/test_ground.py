@@ -25,7 +25,7 @@ from ..terrains import terrain
 
 pytestmark = pytest.mark.usefixtures("empty_scene", "addon")
 
-LAST, SOLE = 72, 0.02
+LAST, SOLE = 48, 0.02
 UP = Vector((0.0, 0.0, 1.0))
 
 
@@ -59,7 +59,7 @@ def walked(mesh, **settings):
     rig = standing(walking_body(LAST, slide=0.05), mesh, **settings)
     find_contacts(rig, 1, LAST, list(FEET))
     body = body_of(rig, FEET[0])
-    assert len(body.contacts) >= 5
+    assert len(body.contacts) >= 3
     assert bake_body(body, 1, LAST).reached
     return rig, body, {foot: tails(rig, foot, range(1, LAST + 1)) for foot in FEET}
 
@@ -69,7 +69,7 @@ def contact_frames(body, foot):
 
 
 def test_a_body_walks_over_uneven_ground_without_sliding_and_through_nothing():
-    mesh = terrain(uneven, size=5.0, smooth=True)
+    mesh = terrain(uneven, faces=50, size=5.0, smooth=True)
     rig, body, places = walked(mesh)
     for foot in FEET:
         for frames in contact_frames(body, foot):
@@ -97,7 +97,7 @@ def test_feet_go_with_ground_that_rises_and_is_deformed():
 
 
 def test_feet_that_match_the_ground_are_tilted_in_their_contacts():
-    mesh = terrain(lambda x, y: 0.3 * x - 0.2 * y, size=5.0)
+    mesh = terrain(lambda x, y: 0.3 * x - 0.2 * y, faces=40, size=5.0)
     normal = Vector((-0.3, 0.2, 1.0)).normalized()
     rig, body, _ = walked(mesh, orientation="FULL")
     baked = {}
@@ -114,7 +114,7 @@ def test_feet_that_match_the_ground_are_tilted_in_their_contacts():
 
 
 def test_without_contacts_feet_are_on_the_ground_at_every_frame():
-    mesh = terrain(lambda x, y: 0.1 + 0.2 * x, size=5.0)
+    mesh = terrain(lambda x, y: 0.1 + 0.2 * x, faces=40, size=5.0)
     rig = standing(human_rig(), mesh)
     assert bake_body(body_of(rig, FEET[0]), 1, 5).reached
     for foot in FEET:
@@ -122,7 +122,7 @@ def test_without_contacts_feet_are_on_the_ground_at_every_frame():
 
 
 def test_a_pose_stands_on_the_ground_as_well():
-    mesh = terrain(lambda x, y: 0.1 + 0.2 * x, size=5.0)
+    mesh = terrain(lambda x, y: 0.1 + 0.2 * x, faces=40, size=5.0)
     rig = standing(human_rig(), mesh)
     assert solve_body_pose(body_of(rig, FEET[0])).reached
     bpy.context.view_layer.update()
@@ -134,7 +134,7 @@ def test_a_pose_stands_on_the_ground_as_well():
 
 
 def test_an_armature_that_is_moved_turned_and_scaled_stands_there_too():
-    mesh = terrain(lambda x, y: 0.2 * x + 0.3 * y, size=8.0)
+    mesh = terrain(lambda x, y: 0.2 * x + 0.3 * y, faces=40, size=8.0)
     rig = standing(human_rig(), mesh, orientation="FULL")
     rig.location, rig.rotation_euler, rig.scale = (0.4, -0.3, 0.05), (0.0, 0.0, 1.1), (1.3, 1.3, 1.3)
     bpy.context.view_layer.update()
@@ -157,7 +157,7 @@ def test_ways_between_contacts_go_over_smoothly():
 
 
 def test_a_foot_in_the_air_is_raised_over_what_is_in_its_way():
-    mesh = terrain(lambda x, y: 0.3 if abs(y) < 0.1 else 0.0, size=3.0)
+    mesh = terrain(lambda x, y: 0.3 if abs(y) < 0.1 else 0.0, faces=40, size=3.0)
     rig = standing(human_rig(), mesh)
     frames = np.arange(1.0, 12.0)
     places = np.array([[0.0, 0.5 - 0.1 * (frame - 1.0), 0.1 * sin(pi * (frame - 1.0) / 10.0)] for frame in frames]).T

@@ -14,6 +14,7 @@ from ik_triangulation.rig.body import RigBody
 from ik_triangulation.rig.limb import Limb
 
 from ..bodies import human_rig
+from ..modes import in_turn
 
 pytestmark = pytest.mark.usefixtures("addon", "empty_scene")
 
@@ -42,8 +43,7 @@ def turned(limb):
     return found
 
 
-@pytest.mark.parametrize("far", [1.0, 4.0], ids=["within reach", "out of reach"])
-@pytest.mark.parametrize("tip", ROOTS)
+@pytest.mark.parametrize(("tip", "far"), in_turn(ROOTS, [1.0, 4.0]))  # within reach and out of it
 def test_a_body_of_one_limb_is_posed_as_the_limb_is(tip, far):
     alone = limb_of(tip, far)
     bake(alone, 1, 30)

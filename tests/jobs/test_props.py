@@ -8,6 +8,7 @@ from mathutils import Euler, Matrix, Vector
 from ik_triangulation.errors import AnimationError, IKError, SettingError, TargetError
 from ik_triangulation.jobs.reach import Stop, reach_through
 
+from ..modes import in_turn
 from ..rigs import chain_rig, empty, nothing_lost
 from .reaching import limb, posed
 
@@ -238,8 +239,7 @@ def test_a_prop_that_cannot_be_held_is_refused_and_nothing_is_lost(spoil, messag
         reach_through(limb(rig, handle), stops, 1, prop_by=by)
 
 
-@pytest.mark.parametrize("by", BY)
-@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize(("again", "by"), in_turn([False, True], BY))
 def test_a_reach_that_is_stopped_anywhere_leaves_nothing(by, again, long):
     rig, cup, table = scenario()
     if again:

@@ -143,7 +143,7 @@ def test_every_shape_is_solved_at_all_frames_at_once_with_every_soft_goal(soft, 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_every_method_solves_all_frames_at_once(solver):
     rig, target = moving(2)
-    report = bake(limb(rig, target, solver=solver), 1, 8)
+    report = bake(limb(rig, target, solver=solver), 1, 4)
     assert not [warning for warning in report.warnings if "frame by frame" in warning]
     the_limb = limb(rig, target, solver=solver, effort_weight=0.1)
     told = [warning for warning in bake(the_limb, 1, 8).warnings if "frame by frame" in warning]

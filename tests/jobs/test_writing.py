@@ -12,9 +12,10 @@ from ik_triangulation.rig.by_hand.reference import hold_reference
 from ik_triangulation.rig.keyframes import generated
 from ik_triangulation.rig.limb import Limb
 
-from ..bodies import human_rig, reaching_body
+from ..bodies import SMALL, human_rig, reaching_body
 from ..ik_rigs import arm_limb, ik_arm
 from ..interrupted import writes_that_undo_all
+from ..modes import in_turn
 from ..rigs import all_keys, curves_of, evaluated_tip, push_down
 from .moving import animated, limb
 
@@ -29,7 +30,7 @@ def values(rig):
 @pytest.mark.parametrize(("frame", "kind"), [(1, "NLA_TRACK"), (5, "ACTION"), (5, "NLA_TRACK"), (40, "NEW_ACTION")])
 def test_the_present_frame_shows_the_keys_at_once(frame, kind):
     rig = human_rig()
-    body = reaching_body(rig, LAST)
+    body = reaching_body(rig, LAST, SMALL)
     bpy.context.scene.frame_set(frame)
     bake_body(body, 1, LAST, settings=BodyKeySettings(destination=kind))
     shown = values(rig)
@@ -43,7 +44,7 @@ def test_a_pose_without_keys_outside_the_body_stays():
     rig = human_rig()
     rig.pose.bones["toe.L"].rotation_quaternion = Quaternion((1, 0, 0), 0.3)
     before = tuple(rig.pose.bones["toe.L"].rotation_quaternion)
-    bake_body(reaching_body(rig, LAST), 1, LAST)
+    bake_body(reaching_body(rig, LAST, SMALL), 1, LAST)
     assert tuple(rig.pose.bones["toe.L"].rotation_quaternion) == before
 
 
@@ -53,7 +54,7 @@ def test_a_new_action_gives_back_what_the_bake_replaced():
         rig.pose.bones["spine"].location.x = x
         rig.pose.bones["spine"].keyframe_insert("location", frame=frame)
     before = all_keys(rig)
-    body = reaching_body(rig, LAST)
+    body = reaching_body(rig, LAST, SMALL)
     bake_body(body, 1, LAST, settings=BodyKeySettings(destination="NEW_ACTION"))
     assert all_keys(rig) != before
     delete_generated(rig, body.bones)
@@ -67,7 +68,7 @@ def disturbed_body(kind):
     rig.pose.bones["thigh.L"].keyframe_insert("rotation_quaternion", frame=2)
     if kind == "NLA_TRACK":
         push_down(rig)
-    return reaching_body(rig, LAST)
+    return reaching_body(rig, LAST, SMALL)
 
 
 @pytest.mark.parametrize("kind", ["ACTION", "NEW_ACTION", "NLA_TRACK", "LAYER"])
@@ -82,8 +83,10 @@ def test_a_write_of_a_body_that_is_posed_undoes_all():
     assert writes_that_undo_all(lambda: solve_body_pose(body, key=True), stride=13) > 40
 
 
-@pytest.mark.parametrize("kind", ["no animation", "an empty action", "keys"])
-@pytest.mark.parametrize("where", ["ACTION", "NEW_ACTION", "NLA_TRACK", "LAYER"])
+@pytest.mark.parametrize(
+    ("where", "kind"),
+    in_turn(["ACTION", "NEW_ACTION", "NLA_TRACK", "LAYER"], ["no animation", "an empty action", "keys"]),
+)
 def test_a_write_of_a_limb_that_fails_undoes_all(where, kind, long):
     rig, target = animated(kind)
     if (where, kind) == ("NLA_TRACK", "keys"):
@@ -122,7 +125,7 @@ def test_a_pose_that_a_bake_left_does_not_count_as_made_by_hand():
     rig = human_rig()
     rig.pose.bones["forearm.L"].rotation_quaternion = Quaternion((1, 0, 0), 0.4)
     before = [tuple(bone.rotation_quaternion) for bone in rig.pose.bones]
-    body = reaching_body(rig, LAST)
+    body = reaching_body(rig, LAST, SMALL)
     bake_body(body, 1, LAST)
     own = Limb.from_tip(rig, "hand.L", body.limbs[0].target, 3)
     bake(own, 1, LAST)
@@ -138,7 +141,7 @@ def test_a_pose_that_a_bake_left_does_not_count_as_made_by_hand():
 
 def test_no_more_curves_are_made_than_the_body_needs():
     rig = human_rig()
-    body = reaching_body(rig, LAST, hips_motion="FIXED")
+    body = reaching_body(rig, LAST, SMALL, hips_motion="FIXED")
     bake_body(body, 1, LAST)
     assert not [curve for curve in curves_of(rig) if curve.data_path.endswith("location")]
 

@@ -71,12 +71,12 @@ def test_the_picture_is_read_from_above_or_from_the_front(turn):
 
 def test_the_picture_is_that_of_the_map_with_the_colours_explained_below():
     rig = rig_in_space()
-    mapped = mapping.map_in_scene(rig, BONES, **FAST, size=16, metric="total_angle", scale="PLUM_CREAM")
+    mapped = mapping.map_in_scene(rig, BONES, **FAST, size=12, metric="total_angle", scale="PLUM_CREAM")
     image = mapped.shown.data
-    rows = np.rint(np.array(image.pixels[:]).reshape(image.size[1], 16, 4)[::-1] * 255.0).astype(np.uint8)
-    assert np.array_equal(rows[:16], mapped.made.image("total_angle", "PLUM_CREAM"))
-    assert (rows[16:, :, 3] == 255).all()
-    assert tuple(rows[16, 0, :3]) == tuple(np.rint(255.0 * SCALES["PLUM_CREAM"](np.zeros(1)))[0])
+    rows = np.rint(np.array(image.pixels[:]).reshape(image.size[1], 12, 4)[::-1] * 255.0).astype(np.uint8)
+    assert np.array_equal(rows[:12], mapped.made.image("total_angle", "PLUM_CREAM"))
+    assert (rows[12:, :, 3] == 255).all()
+    assert tuple(rows[12, 0, :3]) == tuple(np.rint(255.0 * SCALES["PLUM_CREAM"](np.zeros(1)))[0])
     least, greatest = mapped.made.ends("total_angle")
     assert legend_of(mapped.shown).splitlines() == [
         f"Total Angle: 0° (plum) to {np.degrees(greatest):.3g}° (cream)",
@@ -197,11 +197,11 @@ def test_the_armature_may_go_meanwhile(monkeypatch):
 def test_without_a_window_the_operators_take_the_settings_of_the_scene(capfd):
     rig = rig_in_space()
     settings = bpy.context.scene.ik_triangulation_map
-    settings.size, settings.solver, settings.resolution, settings.metric = 9, "CCD", 4, "turns"
+    settings.size, settings.solver, settings.resolution, settings.metric = 8, "CCD", 4, "turns"
     assert bpy.ops.pose.ik_triangulation_map() == {"FINISHED"}
+    assert shown_map(rig, "Bone 2", PICTURE).data.size[0] == 8
+    assert bpy.ops.pose.ik_triangulation_map(size=9) == {"FINISHED"}
     assert shown_map(rig, "Bone 2", PICTURE).data.size[0] == 9
-    assert bpy.ops.pose.ik_triangulation_map(size=10) == {"FINISHED"}
-    assert shown_map(rig, "Bone 2", PICTURE).data.size[0] == 10
     assert bpy.ops.pose.ik_triangulation_map_volume() == {"FINISHED"}
     shell = shown_map(rig, "Bone 2", VOLUME)
     colours, share = legend_of(shell).splitlines()

@@ -27,15 +27,15 @@ def settings(solver):
 
 @pytest.mark.parametrize("name", limited_chains())
 def test_nothing_that_is_reached_alone_is_lost(name, long):
-    start = limited_chains()[name].rest_pose()
+    start, size = limited_chains()[name].rest_pose(), 14 if long else 10
     reach, plane = start.chain.reach, map_plane(start)
-    found = map_pose(start, *plane, settings("CCD"), size=14, tolerance=TOLERANCE)
+    found = map_pose(start, *plane, settings("CCD"), size=size, tolerance=TOLERANCE)
     origin, along, across = plane
-    places, inside = pixels(14)
+    places, inside = pixels(size)
     errors, reached = found.metrics.error[inside], found.metrics.reached[inside]
     assert (reached == (errors <= TOLERANCE)).all()
     assert 0.0 < found.coverage <= 100.0
-    every = 3 if long else 13
+    every = 3 if long else 7
     for place, error, ours in zip(places[inside][::every], errors[::every], reached[::every], strict=True):
         target = Point(origin + (along * place.real + across * place.imag) * reach)
         alone = solve(start, target, solver="CCD", tolerance=TOLERANCE * reach, iterations=20)

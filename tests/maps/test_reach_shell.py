@@ -15,7 +15,7 @@ from ik_triangulation.maps.shell import is_free, reach_shell, spheres
 from ..chains import random_base, random_chain, random_pose, straight
 
 X = Vector((1.0, 0.0, 0.0))
-POINTS = 9  # across the reach: fewer than in the overlay, to be quicker
+POINTS = 7  # across the reach: fewer than in the overlay, to be quicker
 
 
 @pytest.fixture(scope="module", autouse=True)

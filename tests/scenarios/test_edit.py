@@ -230,7 +230,8 @@ def test_a_mirrored_arm_changes_sides_and_twice_is_as_before(kind, rigify_file):
 
 
 def test_a_mirrored_body_swaps_targets_holds_contacts_and_keys_and_begins_later(addon):
-    rig = set_up_rig(LAST, (-0.2, -0.3, -0.3))
+    last = 24
+    rig = set_up_rig(last, (-0.2, -0.3, -0.3))
     left, right = (rig.pose.bones[f"hand.{side}"].ik_triangulation.target for side in "LR")
     left.rotation_euler = (0.3, 0.2, 0.1)
     left.keyframe_insert("rotation_euler", frame=6)
@@ -239,9 +240,9 @@ def test_a_mirrored_body_swaps_targets_holds_contacts_and_keys_and_begins_later(
     contact = rig.ik_triangulation.contacts.add()
     contact.tip, contact.frame_start, contact.frame_end = "foot.L", 3, 12
     bpy.context.scene.frame_set(1)
-    bpy.ops.pose.ik_triangulation_bake(frame_start=1, frame_end=LAST)
+    bpy.ops.pose.ik_triangulation_bake(frame_start=1, frame_end=last)
     rig.pose.bones["foot.R"].ik_triangulation.influence = 0.75  # a bake with it would take many times as long
-    frames = range(1, LAST + 1)
+    frames = range(1, last + 1)
     before = mirror_images(rig, frames)
     select(rig, "hand.L")
     assert bpy.ops.pose.ik_triangulation_mirror() == {"FINISHED"}
@@ -261,7 +262,7 @@ def test_a_mirrored_body_swaps_targets_holds_contacts_and_keys_and_begins_later(
     assert bpy.ops.pose.ik_triangulation_mirror() == {"FINISHED"}
     assert furthest(before, mirror_images(rig, frames)) < 1e-5
     bpy.ops.pose.ik_triangulation_mirror(frame_offset=10)
-    later = mirror_images(rig, range(11, LAST + 11))
+    later = mirror_images(rig, range(11, last + 11))
     assert max(float(np.abs(later[frame + 10, name] - matrix).max()) for (frame, name), matrix in image.items()) < 1e-4
     assert [(each.tip, each.frame_start) for each in rig.ik_triangulation.contacts] == [("foot.R", 13)]
 

@@ -29,7 +29,14 @@ def test_for_a_cup_across_the_body_it_turns_and_bends_no_knee():
     assert found.free <= 15.0
 
 
-@pytest.mark.parametrize(("job", "knee"), [("far ahead", 40.0), ("far aside", 25.0), ("lean on a table", 40.0)])
+@pytest.mark.parametrize(
+    ("job", "knee"),
+    [
+        pytest.param("far ahead", 40.0, marks=pytest.mark.long),
+        pytest.param("far aside", 25.0, marks=pytest.mark.long),
+        ("lean on a table", 40.0),
+    ],
+)
 def test_what_is_far_ahead_or_aside_is_reached_by_leaning(job, knee):
     found = posture_of(job)
     assert found.knee <= knee

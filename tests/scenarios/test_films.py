@@ -12,7 +12,10 @@ from ..bodies import tails
 pytestmark = pytest.mark.usefixtures("addon", "empty_scene")
 
 
-def test_the_tail_is_at_the_ball_in_every_frame():
+def test_the_tail_is_at_the_ball_in_every_frame(monkeypatch, long):
+    if not long:  # its coat takes longer than its keys
+        monkeypatch.setattr(cat, "skin", lambda *_: None)
+        monkeypatch.setattr(cat, "weigh", lambda *_: None)
     report = cat.make()
     assert (report.due_count, report.missed) == (120, [])
 

@@ -7,6 +7,8 @@ import pytest
 
 from scripts.benchmarks import lifts, scenes
 
+from ..modes import in_turn
+
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 MOST = 11.5  # degrees in a frame
@@ -14,8 +16,7 @@ MANY, FEW, SEED = 4, 2, 1  # lifts and squats in turn: with --long, and in short
 JUMPS = 1  # turns that stand out from those around them; each is within MOST
 
 
-@pytest.mark.parametrize("comfort", lifts.COMFORT)
-@pytest.mark.parametrize("preset", lifts.PRESETS)
+@pytest.mark.parametrize(("preset", "comfort"), in_turn(lifts.PRESETS, lifts.COMFORT))
 def test_no_joint_of_a_leg_snaps_while_the_target_moves_steadily(preset, comfort, long):
     with scenes.extension():
         for found in lifts.moves(MANY if long else FEW, SEED, preset, comfort, "NATURAL"):
@@ -24,7 +25,7 @@ def test_no_joint_of_a_leg_snaps_while_the_target_moves_steadily(preset, comfort
             assert found.reached == lifts.FRAMES
 
 
-@pytest.mark.parametrize("solver", [name for name in lifts.SOLVERS if name != "NATURAL"])
+@pytest.mark.parametrize("solver", ["TRIANGULATION", pytest.param("GAUSS_NEWTON", marks=pytest.mark.long)])
 def test_a_leg_by_a_published_method_turns_no_faster_than_by_the_method_itself(solver, long):
     with scenes.extension():
         for preset in lifts.PRESETS if long else lifts.PRESETS[-1:]:

@@ -139,7 +139,7 @@ def test_without_bpy_the_mathematics_run_on_the_package_mathutils(scripts, tmp_p
     assert "ImportError: 'bake' needs bpy" in said
 
 
-def test_the_mathutils_of_bpy_is_used_where_both_are(scripts, tmp_path):
+def test_the_mathutils_of_bpy_is_used_where_both_are(scripts, tmp_path, long):
     code = """
 from ik_triangulation import Chain, Joint, Free
 import bpy, sys
@@ -150,7 +150,7 @@ assert type(bpy.data.objects[0].location) is type(pose.tip) is Vector
 assert not hasattr(sys.modules["mathutils"], "__file__")
 """
     run(scripts / "python", "-c", code, cwd=tmp_path)
-    if HAS_MATHUTILS:
+    if HAS_MATHUTILS and long:
         late = "import mathutils\nfrom ik_triangulation import Point, solve\nPoint((1, 2, 3))\n"
         run(scripts / "python", "-c", late, cwd=tmp_path)
         said = run(scripts / "python", "-c", f"{late}from ik_triangulation import bake", cwd=tmp_path, code=1)

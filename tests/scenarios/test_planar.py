@@ -15,6 +15,7 @@ from scripts.reproduce.planar import CHUNK, Arms, planar_chain, solve_planar
 from scripts.reproduce.planar_steps import STEPS
 
 from ..chains import PAPER, straight
+from ..modes import in_turn
 
 EQUAL = (1.0,) * 5
 every_method = pytest.mark.parametrize("solver", STEPS)
@@ -54,8 +55,9 @@ def agree(lengths, start, solver, size, iterations):
     assert (found.turns == [cost.turns for cost in costs]).mean() >= 0.99
 
 
-@every_method
-@pytest.mark.parametrize("lengths", [EQUAL, (4.0, 2.0, 1.0, 1.0), (1.0, 5.0, 1.0), PAPER, (2.0,)])
+@pytest.mark.parametrize(
+    ("solver", "lengths"), in_turn(STEPS, [EQUAL, (4.0, 2.0, 1.0, 1.0), (1.0, 5.0, 1.0), PAPER, (2.0,)])
+)
 def test_it_takes_as_many_iterations_as_the_scalar_solver(solver, lengths):
     agree(lengths, planar_chain(lengths).rest_pose(), solver, 26, 20)
 

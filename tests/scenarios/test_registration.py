@@ -16,7 +16,7 @@ from ..registered import described, our_properties, our_types
 SMALL = {"a", "an", "and", "as", "at", "by", "for", "from", "in", "into", "of", "on", "or", "per", "the", "to", "with"}
 
 
-def test_registering_again_and_again_leaves_nothing(addon, pristine, registered):
+def test_registering_again_and_again_leaves_nothing(addon, pristine, registered, long):
     try:
         enabled, ours = registered(), {cls.__name__ for cls in our_types()}
         addon.unregister()
@@ -27,7 +27,7 @@ def test_registering_again_and_again_leaves_nothing(addon, pristine, registered)
         called = {function.__module__ for functions in off["handlers"].values() for function in functions}
         assert not [module for module in called if module.startswith("ik_triangulation")]
         assert off["keymaps"] == pristine["keymaps"]
-        for number in range(100):
+        for number in range(100 if long else 20):
             addon.register()
             if number % 10 == 0:
                 bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)

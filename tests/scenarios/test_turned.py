@@ -15,7 +15,7 @@ LEAP = 45.0  # degrees of a joint in a frame
 REACHED = 1e-4  # [m]
 
 
-@pytest.mark.parametrize(("seed", "number"), [(7, 1), (7, 2), (11, 1)])
+@pytest.mark.parametrize(("seed", "number"), [(7, 1), pytest.param(7, 2, marks=pytest.mark.long), (11, 1)])
 def test_no_joint_flips_where_the_target_turns_farther_than_the_hand(seed, number):
     seen = turned.trial(turned.TURNED, turned.OURS, seed, number).seen
     assert seen.turns.max() < LEAP
@@ -23,7 +23,7 @@ def test_no_joint_flips_where_the_target_turns_farther_than_the_hand(seed, numbe
     assert seen.off[[0, -1]].max() < 0.1
 
 
-@pytest.mark.parametrize(("seed", "number"), [(7, 3), (7, 13)])
+@pytest.mark.parametrize(("seed", "number"), [(7, 3), pytest.param(7, 13, marks=pytest.mark.long)])
 def test_a_hand_follows_exactly_what_a_hand_has_done_calmly(seed, number):
     made = turned.trial(turned.POSED, turned.OURS, seed, number)
     assert made.seen.off.max() < 0.1
