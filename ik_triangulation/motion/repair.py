@@ -246,7 +246,7 @@ def mend(tracking: Tracking, path: Tracked, method: KnotSolver, seed: int) -> Wo
         for windows in _apart([*_windows(tracking, jumping, margin)][:_MENDED]):
             for (begin, end), states in zip(windows, _through(tracking, path, windows), strict=True):
                 part, window = _part(tracking, path, begin, end), np.arange(begin, end + 1)
-                before, after = Tracked(part, path.states.take(window)), Tracked(part, states)
+                before, after = path.take(window), Tracked(part, states)
                 if _improves(part, before, after, _turns_less):
                     path.put(window, after.states, after)
             yield
@@ -383,7 +383,7 @@ def _replace(
 ) -> Work[None]:
     """Replace the frames between two by what is proposed, brought to their goals, if that is calmer; in place."""
     window, part = np.arange(begin, end + 1), _part(tracking, path, begin, end)
-    before = Tracked(part, path.states.take(window))
+    before = path.take(window)
     for work in propose(part, before, method.part(begin, part.first), seed):
         after = yield from work
         if _improves(part, before, after, is_calmer):

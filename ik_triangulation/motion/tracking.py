@@ -77,6 +77,14 @@ class Tracked:
             some = states.take(frames)
             self.put(frames, some, tracking.system(some, frames))
 
+    def take(self, frames: Indices) -> Tracked:
+        """Those of the frames, as they stand to their goals, which is not measured again."""
+        some = Tracked.__new__(Tracked)
+        some.states, some.met, some.value = self.states.take(frames), self.met[frames], self.value[frames]
+        some.urgent, some.off = self.urgent[frames], self.off[:, frames]
+        some.steps, some.mended = np.zeros(len(frames), np.intp), np.zeros(len(frames), bool)
+        return some
+
     def put(self, frames: Columns, states: States, other: System | Tracked) -> None:
         """Replace frames by states, as they stand in a system or a path of their own."""
         off = other.off if isinstance(other, Tracked) else np.array([each.off for each in other.measured])
