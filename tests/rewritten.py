@@ -96,6 +96,7 @@ class _edited:
 
 Y_UP = Matrix.Rotation(radians(-90.0), 4, "X")
 SIDEWAYS = Matrix.Rotation(radians(90.0), 4, "Z")
+ASKEW = Matrix.Rotation(radians(12.0), 4, Vector((0.5, -0.4, 0.8)))
 CENTIMETRES = Matrix.Scale(100.0, 4)
 WAYS = {
     "as it is": lambda rig: None,
@@ -105,6 +106,7 @@ WAYS = {
     "any rolls": lambda rig: with_rolls(rig, None),
     "Y up": lambda rig: with_axes(rig, Y_UP),
     "facing X": lambda rig: with_axes(rig, SIDEWAYS),
+    "askew": lambda rig: with_axes(rig, ASKEW),
     "in centimetres": lambda rig: with_axes(rig, CENTIMETRES),
     "Y up in centimetres": lambda rig: with_axes(rig, Y_UP @ CENTIMETRES),
     "bones off their limbs": off_their_limbs,

@@ -32,7 +32,7 @@ _SAMPLES = np.linspace(0.0, 1.0, 13)[1:-1]
 _STRETCHED = 0.97  # of the limb's length: a path that does not have to go farther does not
 _FARTHER = 30.0  # cost of the limb's length beyond that, beside a direction that is turned round
 _CLOSE = 1e-4  # of the reach: how near to its path the wrist is
-_NOTHING = 1e-12
+_NOTHING, _LEVEL = 1e-12, 1e-6
 
 
 def bow_of(start: Numbers, end: Numbers, longest: float, up: Numbers) -> Numbers:
@@ -46,7 +46,12 @@ def bow_of(start: Numbers, end: Numbers, longest: float, up: Numbers) -> Numbers
         return np.zeros(3)
     away = 0.5 * (start + end)
     wanted = up / max(float(np.linalg.norm(up)), _NOTHING) + away / max(float(np.linalg.norm(away)), _NOTHING)
-    first, second = (each[:, 0] for each in square_to((chord / size)[:, None]))
+    along = chord / size
+    first = wanted - along * float(wanted @ along)  # not any direction: the bow would turn with the axes of the rig
+    if float(np.linalg.norm(first)) < _LEVEL:
+        first = square_to(along[:, None])[0][:, 0]
+    first /= np.linalg.norm(first)
+    second = np.cross(along, first)
     angles = np.linspace(0.0, 2.0 * np.pi, _DIRECTIONS, endpoint=False)
     ways = first[:, None] * np.cos(angles) + second[:, None] * np.sin(angles)
     towards = wanted @ ways

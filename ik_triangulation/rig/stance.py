@@ -32,7 +32,9 @@ from .armature import find_bone
 
 _AXES = tuple(sign * Vector(axis) for axis in ((1, 0, 0), (0, 1, 0), (0, 0, 1)) for sign in (1.0, -1.0))
 # Cosines of the angles to an axis of the armature along which a body is meant to look and to stand then.
-_NEARLY, _UPRIGHT = 0.96, 0.9  # hind legs that crouch at rest, as a cat's, lead up at a slant
+_NEARLY, _UPRIGHT = 0.9994, 0.9  # hind legs that crouch at rest, as a cat's, lead up at a slant
+_ASKEW = 0.0175  # cosine of the angle of such an axis to the left: limbs tell that exactly, but up by some degrees only
+_Y_UP = 0.96  # cosine of the angle of up to the Y axis of an armature without limbs
 _KEPT = 8  # skeletons whose stance is kept
 _FLAT = 0.1  # length of the product of two unit vectors that are too near to each other to tell a side
 # Directions in which elbows and knees go, as shares of the left (on the left side), the front and up.
@@ -99,14 +101,14 @@ def _stance(body: RestBody, nearest_up: RestPoint) -> Stance:
     for kind in (LEG, ARM):
         left, right = ([_places(body, limb.bones) for limb in body.limbs(kind) if limb.side == side] for side in "LR")
         if left and right:
-            side = _middle(left, 0) - _middle(right, 0)
+            side = (_middle(left, 0) - _middle(right, 0)).normalized()
             up = _up_legs(left, right) if kind is LEG else _up_trunk(body) or above
-            up = _squared(up.normalized(), _UPRIGHT)
-            front = side.normalized().cross(up)
+            up = _squared(up.normalized(), _UPRIGHT, side)
+            front = side.cross(up)
             if front.length > _FLAT:
-                front = _squared(front.normalized(), _NEARLY)
+                front = _squared(front.normalized(), _NEARLY, side)
                 return Stance(front.freeze(), (up - front * up.dot(front)).normalized().freeze())
-    front = Vector((0.0, 0.0, 1.0)) if above.y > _NEARLY else Vector((0.0, -1.0, 0.0))
+    front = Vector((0.0, 0.0, 1.0)) if above.y > _Y_UP else Vector((0.0, -1.0, 0.0))
     return Stance(front.freeze(), above.freeze())
 
 
@@ -162,13 +164,15 @@ def _up(armature: Object) -> Vector:
     return max((axis.copy() for axis in _AXES), key=way.dot) if way.length else Vector((0.0, 0.0, 1.0))
 
 
-def _squared(way: Vector, least: float) -> Vector:
-    """Return the armature's axis whose cosine to a direction is at `least` this, or the direction.
+def _squared(way: Vector, least: float, left: Vector) -> Vector:
+    """Return the armature's axis square to `left` whose cosine to a direction is at `least` this, or the direction.
 
-    Feet stand a little ahead of the hips, or behind them.
+    Feet stand a little ahead of the hips, or behind them. An axis that is not square to the body's left is not one
+    along which the body was drawn.
     """
     nearest = max(_AXES, key=way.dot)
-    return nearest.copy() if nearest.dot(way) > least else way
+    is_meant = nearest.dot(way) > least and abs(nearest.dot(left)) < _ASKEW
+    return nearest.copy() if is_meant else way
 
 
 class Look(NamedTuple):

@@ -3,7 +3,9 @@
 
 Each pair of branches gives many candidates: which of its bones is the first of the limb, which the elbow or knee, which
 the hock of an animal's leg, and which hand or foot. A candidate's score adds what its lengths, bends and place say, and
-what the names say where they say anything. The best candidates that share no bones are the limbs.
+what the names say where they say anything. The best candidates that share no bones are the limbs. They tell what is in
+front, and are chosen again with that: hind legs have knees, which point forwards, legs in front of them elbows, which
+point backwards.
 """
 
 from __future__ import annotations
@@ -16,10 +18,11 @@ import numpy as np
 
 from .names import Clue, clue_of, is_same_part, marks_an_end
 from .skeleton import BranchLine, Skeleton
+from .wings import flies
 
 _LIMB = 0.1  # of the size: least length of a limb from its girdle to its end
 _LEAST_LIMB = 0.05  # of the size: least length of its two long parts
-_HIGH = 0.13  # of the height of a leg: least height of its hock
+_HIGH = 0.18  # of the height of a leg: least height of its hock
 _LYING, _STEEP = 0.6, 0.1  # cost of parts that lie; difference of the sines of slopes of thigh and shin without it
 _ANKLE = 0.6  # [rad] least bend of a foot against the shin
 _ARM = 0.3  # of the mean leg: least length of an arm; and largest, above which a pair is no arm
@@ -35,12 +38,17 @@ _GIRDLE, _NO_GIRDLE, _NO_END = 0.7, 0.3, 0.35
 _BRANCHES, _HOCK, _TURN = 0.5, 0.35, 0.4
 _WORD, _KIND_WORD = 0.6, 1.5
 _HIPS, _KNEE, _STEEP_END, _OF_HOCK = 0.5, 0.5, 0.3, 0.4
+_SHORT_THIGH = 0.7  # logarithm of the ratio of thigh and shin, up to which a leg with a hock is usual
+_APEX, _CLEAR = 0.5, 0.1  # a bend that points forwards or backwards as it should, by this share of the limb
 _UPRIGHT, _FEWEST_UPRIGHT = 0.7, 3  # share of a bone's length that goes down; bones that do in a leg of an animal
+_SHIN = 0.25  # of its height: how far above the ground a leg without a foot may end
+_ANKLE_HIGH = 0.16  # of the height of a leg: that of the first joint of most feet
 _STANDS, _LEVEL_BONE = 0.9, 0.5  # the same share of a bone that stands, and at most of one that lies
 _SHARP = (0.8, 0.5)  # [rad] bend from which on it counts as sharp, and beyond that to count in full
 _PAIRS = 3  # pairs of limbs on the ground from which on they are legs, however low they begin
 _HINT = 0.05  # of the size: weight of the direction in which characters look by convention
 _LEAST, _LEAST_CRAWLING = -0.4, -1.2  # score of a limb that names do not support; of one of many on the ground
+_LEAST_ALONE, _ODD = -1.2, 4  # of a leg or arm where no other was found; bones that such a leg has more than
 
 
 @dataclass(frozen=True)
@@ -95,6 +103,7 @@ class _Guessing:
         lows = [self._lowest(line) for line in self.lines if self._long(line)]
         self.ground = min(lows, default=0.0)
         self.crawls = sum(low - self.ground <= _GROUND * self.size for low in lows) >= _PAIRS
+        self.front, self.hind = np.zeros(3), frozenset[int]()  # what is in front and the bones of hind legs, once known
 
     def _is_rigging(self, line: BranchLine) -> bool:
         """Tell whether half of the bones of a line or more are helpers or IK controls by their names."""
@@ -114,13 +123,14 @@ class _Guessing:
     def _points(self, line: BranchLine) -> np.ndarray:
         """Return the joints of a line and its end (n + 1, 3)."""
         points = np.vstack([self.skeleton.heads[list(line.bones)], self.skeleton.end(line.bones[-1])])
-        if not self.skeleton.children[line.bones[-1]]:  # the length of a last bone is anything
-            link, before = (
-                points[-1] - points[-2],
-                np.linalg.norm(points[-2] - points[-3]) if len(points) > 2 else np.inf,
-            )
+        if len(line.bones) > 2 and not self.skeleton.children[line.bones[-1]]:  # the length of a last bone is anything
+            link, before = points[-1] - points[-2], np.linalg.norm(points[-2] - points[-3])
             points[-1] = points[-2] + link * min(1.0, _LAST * before / max(float(np.linalg.norm(link)), 1e-9))
         return points
+
+    def _drop(self, line: BranchLine) -> float:
+        """Return how far a line goes down."""
+        return float(self._points(line)[0] @ self.up) - self._lowest(line)
 
     def _lowest(self, line: BranchLine) -> float:
         return float((self._points(line) @ self.up).min())
@@ -156,8 +166,39 @@ class _Guessing:
         return max(sorted(set(votes)), key=votes.count, default="")
 
     def assignment(self) -> Assignment | None:
-        """Choose legs, then arms and other limbs, without sharing bones; None where there are none."""
+        """Choose legs, then arms and other limbs, without sharing bones; None where there are none.
+
+        What is in front is known from a first choice only; a second one takes the direction of bends into account.
+        """
+        chosen = self._chosen()
+        if not chosen:
+            return None
+        front = self._front(chosen)
+        if not self.crawls:
+            self.front, self.hind = front, self._hind_of(chosen, front)
+            chosen = self._chosen() or chosen
+            front = self._front(chosen)
+        along = {id(guess): float(self.skeleton.heads[guess.bones[0]] @ (front + self.up)) for guess in chosen}
+        chosen.sort(key=lambda guess: (guess.kind, along[id(guess)]))
+        left = np.cross(self.up, front)
+        sides = [self._on_left(guess, left) for guess in chosen]
+        return Assignment(tuple(chosen), tuple(sides), self.up, front)
+
+    def _hind_of(self, chosen: Sequence[LimbGuess], front: np.ndarray) -> frozenset[int]:
+        """Return the bones of the lines of the hindmost legs: those have knees, legs in front of them elbows."""
+        legs = [guess.bones[0] for guess in chosen if guess.kind == "LEG"]
+        hind = min(legs, key=lambda bone: float(self.skeleton.heads[bone] @ front), default=-1)
+        return frozenset(bone for line in self.lines if hind in line.bones for bone in line.bones)
+
+    def _chosen(self) -> list[LimbGuess]:
         found = [guess for line in self.lines if (guess := self._best(line)) is not None]
+        lacking = {"ARM", "LEG"} - {guess.kind for guess in found}
+        if lacking:  # what stands on the ground then are odd legs, and what ends in branches odd arms or legs
+            for line in self.lines:
+                guess = self._best(line, _LEAST_ALONE)
+                if guess is not None and guess.kind in lacking:
+                    is_odd_leg = guess.kind == "LEG" and len(line.bones) > _ODD
+                    found += [guess] if line.ends_in_branches or is_odd_leg else []
         found.sort(key=lambda guess: (guess.kind != "LEG", -guess.score))
         leg = np.mean([self._length(guess) for guess in found if guess.kind == "LEG"] or [0.0])
         chosen: list[LimbGuess] = []
@@ -166,14 +207,23 @@ class _Guessing:
             if taken.isdisjoint(guess.bones) and taken.isdisjoint(guess.images) and self._fits(guess, chosen, leg):
                 chosen.append(guess)
                 taken.update(guess.bones, guess.images)
-        if not chosen:
-            return None
-        front = self._front(chosen)
-        along = {id(guess): float(self.skeleton.heads[guess.bones[0]] @ (front + self.up)) for guess in chosen}
-        chosen.sort(key=lambda guess: (guess.kind, along[id(guess)]))
-        left = np.cross(self.up, front)
-        sides = [self._on_left(guess, left) for guess in chosen]
-        return Assignment(tuple(chosen), tuple(sides), self.up, front)
+        return self._with_wings(chosen)
+
+    def _with_wings(self, chosen: list[LimbGuess]) -> list[LimbGuess]:
+        """Return the limbs with wings in place of arms that have feathers, or are long and on a level trunk."""
+        legs = [(self._bearing(guess), guess.bones) for guess in chosen if guess.kind == "LEG"]
+        found, wings = list[LimbGuess](), set[int]()
+        for guess in chosen:
+            if guess.kind == "ARM" and legs and self._agreed(guess) == 0:
+                lines = [line for line in self.lines if guess.bones[0] in line.bones]
+                line = max(lines, key=lambda line: len(line.bones))
+                if flies(self.skeleton, self.up, line, self._bearing(guess), legs):
+                    guess = LimbGuess("WING", line.bones, line.image, (), (), True, guess.score)
+                    if line.bones[0] in wings:  # a feather
+                        continue
+                    wings.add(line.bones[0])
+            found.append(guess)
+        return found
 
     def _length(self, guess: LimbGuess) -> float:
         points = self.skeleton.heads[list(guess.bones)]
@@ -198,13 +248,16 @@ class _Guessing:
         across = self.skeleton.heads[list(guess.bones)].mean(0) - self.skeleton.heads[list(guess.images)].mean(0)
         return bool(across @ left > 0.0)
 
-    def _best(self, line: BranchLine) -> LimbGuess | None:
-        """Return the best candidate of a line, None if it is no limb."""
+    def _best(self, line: BranchLine, least: float = _LEAST) -> LimbGuess | None:
+        """Return the best candidate of a line, None if none scores as much as the `least`."""
         said = self._said(line)
         if said == "OTHER" or not self._long(line):
             return None
-        stands = self._lowest(line) - self.ground <= _GROUND * self.size
-        down = self.crawls or float(self._points(line)[0] @ self.up) - self._lowest(line) > _DOWN * self.size
+        above = self._lowest(line) - self.ground
+        stands = above <= _GROUND * self.size
+        if len(line.bones) == 2:  # the foot, if there is one, is another branch
+            stands |= above <= _SHIN * float(self._points(line)[0] @ self.up - self.ground)
+        down = self.crawls or self._drop(line) > _DOWN * self.size
         kind = said or ("LEG" if stands and down else "ARM")
         if said in {"ARM", "LEG"} and stands and down:  # a front leg is named like an arm in many an animal
             kind = "LEG"
@@ -217,8 +270,11 @@ class _Guessing:
         if not candidates:
             return None
         score, picked = max(candidates, key=lambda each: each[0])
-        if score + sure < (_LEAST_CRAWLING if self.crawls else _LEAST) or (
-            picked[-1] == len(line.bones) and said != kind and not line.ends_in_branches
+        least = _LEAST_CRAWLING if self.crawls else least
+        rise = float((self._points(line)[-1] - self._points(line)[picked[0]]) @ self.up)
+        plain = kind == "LEG" and len(line.bones) - picked[0] == 2 and rise < _LEVEL * self.size  # without a foot
+        if score + sure < least or (
+            picked[-1] == len(line.bones) and said != kind and not (line.ends_in_branches or plain)
         ):
             return None
         bones, images = ([each[n] for n in picked if n < len(line.bones)] for each in (line.bones, line.image))
@@ -270,24 +326,37 @@ class _Guessing:
         count = len(line.bones)
         score = _COVER * (path[end] - path[first]) / (whole - path[first]) - _RATIO * abs(log(upper / lower))
         score -= sum(self._skipped(place, picked, bends, line, kind) for place in range(first + 1, min(end, count)))
-        score -= _GIRDLE * max(path[first] / upper - 1.0, 0.0) + _NO_GIRDLE * (kind == "ARM" and first == 0)
+        longest = max(upper, lower) if kind == "LEG" else upper  # a thigh or upper arm of an animal may be short
+        score -= _GIRDLE * max(path[first] / longest - 1.0, 0.0) + _NO_GIRDLE * (kind == "ARM" and first == 0)
         if kind == "LEG":
             score -= self._lying(points[hinge] - points[first], points[picked[2]] - points[hinge])
-            score -= self._as_of_animals(picked, points, bends, float(abs(log(upper / lower))))
+            is_fore = bool(self.hind) and line.bones[0] not in self.hind
+            score -= self._as_of_animals(picked, points, bends, float(abs(log(upper / lower))), is_fore)
         beyond = path[-1] - path[end]
         if end == count:
             score -= _NO_END * (2.0 if kind == "LEG" and count > 2 else 1.0)
         else:
             turns = kind == "LEG" and bends[end] > _ANKLE  # a foot may be of any length
-            score += _TURN * turns
+            may_be_tip = end == count - 1 and not self.crawls  # a last bone may only show an end
+            score += _TURN * turns * (0.5 if may_be_tip else 1.0)
             score -= max(beyond / lower - (1.8 if turns else 0.9), 0.0) + 0.5 * max(0.15 - beyond / lower, 0.0)
             score += _BRANCHES * (line.ends_in_branches and end == count - 1)
         if len(picked) == 4:
             said = self.clues[line.bones[picked[2]]].level
             score += self._hock(picked, points, bends, float(lower), "hock" in said.split("|"))
+        ahead = self._ahead(points[[first, hinge, picked[2]]])
+        score += _APEX * (ahead if line.bones[0] in self.hind else -ahead)
         return float(score - 1.0)
 
-    def _as_of_animals(self, picked: tuple[int, ...], points: np.ndarray, bends: np.ndarray, uneven: float) -> float:
+    def _ahead(self, points: np.ndarray) -> float:
+        """Return how much the hinge of a limb of two parts (3, 3) points to the front, from -1 to 1."""
+        upper, line = points[1] - points[0], points[2] - points[0]
+        off = upper - line * float(upper @ line) / max(float(line @ line), 1e-12)
+        return float(np.clip(off @ self.front / (_CLEAR * np.linalg.norm(line)), -1.0, 1.0))
+
+    def _as_of_animals(
+        self, picked: tuple[int, ...], points: np.ndarray, bends: np.ndarray, uneven: float, is_fore: bool
+    ) -> float:
         """Return the cost of the parts of a leg that animals have where people have none.
 
         A bone of the hips or shoulder blade leads to an upright leg of several bones by a sharp bend. A knee that is
@@ -302,9 +371,13 @@ class _Guessing:
         sharp = np.clip((bends - _SHARP[0]) / _SHARP[1], 0.0, 1.0)
         upright = (down[hinge:] > _UPRIGHT).sum() >= _FEWEST_UPRIGHT
         cost = _HIPS * sharp[hinge] * upright
-        cost += _KNEE * sharp[hinge] * (len(picked) == 3) - (1.0 - _OF_HOCK) * _RATIO * uneven * (len(picked) == 4)
+        cost += _KNEE * sharp[hinge] * (len(picked) == 3 and not is_fore)
+        cost -= (1.0 - _OF_HOCK) * _RATIO * min(uneven, _SHORT_THIGH) * (len(picked) == 4)
         ahead = (down < _LEVEL_BONE) & (np.abs(links @ self.normal) < _LEVEL_BONE * np.linalg.norm(links, axis=1))
-        stands = end < len(down) and down[end] > _STANDS and ahead[end:-1].any()
+        height = float(points[end] @ self.up) - self.ground if end < len(down) else 0.0
+        share = height / max(float(points[first] @ self.up) - self.ground, 1e-9)
+        beyond = ahead[end:] if share > _ANKLE_HIGH else ahead[end:-1]  # a last bone may only show an end
+        stands = end < len(down) and down[end] > _STANDS and beyond.any()
         return float(cost + _STEEP_END * stands + _TURN * max(first - 1, 0))
 
     def _lying(self, upper: np.ndarray, lower: np.ndarray) -> float:
@@ -331,10 +404,10 @@ class _Guessing:
         thigh, shin, cannon = (points[b] - points[a] for a, b in ((first, hinge), (hinge, hock), (hock, end)))
         against = np.cross(thigh, shin) @ np.cross(shin, cannon) < 0.0
         bent = min(bends[hinge], bends[hock]) > 0.15
-        upright = -(cannon @ self.up) > 0.75 * part
+        lies = np.clip(3.0 + 4.0 * (cannon @ self.up) / max(part, 1e-9), 0.0, 1.0)
         high = points[hock] @ self.up - self.ground > _HIGH * (points[first] @ self.up - self.ground)
         odd = max(0.3 - part / lower, 0.0) + max(part / lower - 1.2, 0.0)
-        return float(_HOCK * (against and bent) - 0.25 - odd - (not (upright and (named or high))))
+        return float(_HOCK * (against and bent) - 0.25 - odd - max(lies, float(not (named or high))))
 
     def _by_words(self, picked: tuple[int, ...], clues: Sequence[Clue], kind: str) -> float:
         """Score how well the names of the picked bones say what they are picked as."""
@@ -355,7 +428,7 @@ class _Guessing:
     def _front(self, limbs: Sequence[LimbGuess]) -> np.ndarray:
         """Return the direction in which feet point, knees go, elbows do not, and the trunk leads from hind legs on."""
         total, skeleton = _HINT * self.size * self.front_hint, self.skeleton
-        for guess in limbs:
+        for guess in () if self.crawls else limbs:  # legs that spread point anywhere
             heads = skeleton.heads[list(guess.bones)]
             end = skeleton.end(guess.bones[-1]) - heads[-1] if guess.has_end else np.zeros(3)
             if guess.kind == "LEG":
@@ -367,11 +440,15 @@ class _Guessing:
                 total += (0.5 if guess.kind == "LEG" and len(guess.bones) == 3 else -0.3) * self._flat(
                     heads[1] - middle
                 )
+        bearing = max((self._bearing(guess) for guess in limbs), key=lambda bone: skeleton.depths[bone])
+        total += self._flat(skeleton.heads[bearing] - skeleton.heads[self._first_of_trunk(bearing)])
         legs = [guess for guess in limbs if guess.kind == "LEG"]
         if legs:
-            hind = min((skeleton.depths[guess.bones[0]] - len(guess.girdle), guess.bones[0]) for guess in legs)[1]
-            others = [skeleton.heads[guess.bones[0]] - skeleton.heads[hind] for guess in limbs]
-            total += 2.0 * self._flat(np.sum(others, axis=0))
+            depths = [int(skeleton.depths[guess.bones[0]]) - len(guess.girdle) for guess in limbs]
+            least = min(depth for guess, depth in zip(limbs, depths, strict=True) if guess.kind == "LEG")
+            roots = [skeleton.heads[guess.bones[0]] for guess in limbs]
+            hind = np.mean([root for root, depth in zip(roots, depths, strict=True) if depth == least], axis=0)
+            total += 2.0 * self._flat(np.sum(roots - hind, axis=0))
         for side in ("L", "R"):
             beside = [
                 skeleton.heads[n] for n, clue in enumerate(self.clues) if clue.side == side and not clue.is_helper
@@ -386,6 +463,20 @@ class _Guessing:
             return np.asarray(flat / length)
         front = np.cross(self.normal, self.up)
         return np.asarray(front if front @ self.front_hint >= 0.0 else -front)
+
+    def _bearing(self, guess: LimbGuess) -> int:
+        """Return the bone on which a limb is; its own first one if that is a root."""
+        first = (*guess.girdle, *guess.bones)[0]
+        above = self.skeleton.parents[first]
+        return above if above >= 0 else first
+
+    def _first_of_trunk(self, bone: int) -> int:
+        """Return the uppermost bone above one that is not a root on the ground."""
+        while (above := self.skeleton.parents[bone]) >= 0 and (
+            self.skeleton.parents[above] >= 0 or self.skeleton.heads[above] @ self.up - self.ground > _DOWN * self.size
+        ):
+            bone = above
+        return bone
 
     def _flat(self, way: np.ndarray) -> np.ndarray:
         """Return the part of a direction that is level and in the plane of symmetry."""

@@ -6,7 +6,7 @@ Arms and legs, wings and fins are those of the assignment (limb_guess.py); the t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -96,7 +96,7 @@ class _Naming:
         hips = roots["LEG"][0] if roots["LEG"] else -1
         if chest < 0:
             return
-        over = [chest, *self._parents(chest)]
+        over = [chest, *self.skeleton.above(chest)]
         if hips in over:
             for bone in over:
                 self.found.setdefault(bone, BodyPart("spine" if over.index(bone) < over.index(hips) else "hips"))
@@ -114,10 +114,6 @@ class _Naming:
     def _on(self, guess: LimbGuess) -> int:
         """Return the bone of the trunk on which a limb is, -1 if it begins at a root."""
         return self.skeleton.parents[(*guess.girdle, *guess.bones)[0]]
-
-    def _parents(self, bone: int) -> Iterator[int]:
-        while (bone := self.skeleton.parents[bone]) >= 0:
-            yield bone
 
     def _middle(self, bone: int) -> list[int]:
         """Return the bones below one that are in the plane of symmetry."""

@@ -23,6 +23,7 @@ ARM_ROOTS, LEG_ROOTS = {"clavicle", "upper_arm"}, {"thigh"}
 
 _MIRRORED = 0.02  # of the size: distance up to which two joints are mirror images
 _OFF = 0.008  # of the size: distance from the plane of symmetry up to which a joint without an image is in the middle
+_BESIDE = 0.25  # of a branch's extent: distance from the plane from which on it is on one side, however small it is
 _APART = 0.02  # of the size: least distance of two joints that may tell the plane
 _TRIED = 60  # planes of symmetry
 _LONG = 0.8  # of the line so far: least extent of branches that are followed one by one
@@ -184,6 +185,11 @@ class Skeleton:
             return np.asarray(self.tails[bone])
         return np.asarray(self.heads[main])
 
+    def above(self, bone: int) -> Iterator[int]:
+        """Yield all bones above a bone, the nearest first."""
+        while (bone := self.parents[bone]) >= 0:
+            yield bone
+
     def under(self, bone: int) -> Iterator[int]:
         """Yield all bones below a bone."""
         for each in self.children[bone]:
@@ -277,7 +283,8 @@ class Skeleton:
             return False
         normal, offset, _ = self.symmetry
         beside = self.heads[[bone, *self.under(bone)]] @ normal - offset
-        far = np.abs(beside).max() > 4.0 * _OFF
+        most = float(np.abs(beside).max())
+        far = most > 4.0 * _OFF or most > max(_OFF, _BESIDE * float(self.extents[bone]))
         one_sided = beside.min() > -_OFF or beside.max() < _OFF
         return bool(far and one_sided and any(self._sided(each, paired) for each in below))
 

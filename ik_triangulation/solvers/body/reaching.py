@@ -59,7 +59,7 @@ _FOURTH = np.array([0.0, 0.0, 0.015, 0.0])
 BEGIN = np.array([0.0, 0.0, 0.3, 0.3])  # amounts to start from: a straight knee brings nothing nearer at first
 _STEPS, _STRIDE, _DIFFERENCE, _LONGEST, _SHORTER = 12, 3, 0.05, 0.6, 0.4
 _AGAIN, _IN_A_DRAG = 2, 0.1  # steps of one move of a drag, and the longest of them
-_NOTHING = 1e-4  # amount that is none
+_NOTHING, _ROUNDING = 1e-4, 1e-5  # amount that is none; of the size: distance from a target that is none
 _STRAIGHT = 0.17  # [rad] of bend up to which a knee does not tell how it bends
 _COMFORTABLE = 0.95  # of an arm's length: distance up to which it reaches by itself
 _PROJECTIONS = 16
@@ -253,7 +253,13 @@ class Reaching:
     def _ways(self, tasks: Sequence[Task]) -> list[tuple[int, Numbers]]:
         """Return the tips that reach for places, and the vectors (3, F) to these from the reference."""
         places = [task for task in tasks if task.level != Level.HOLD and _is_place(task)]
-        return [(task.tip, task.measure(self._begin).errors) for task in places]
+        return [(task.tip, self._missing(task)) for task in places]
+
+    def _missing(self, task: Task) -> Numbers:
+        """Errors (rows, F) of a task in the reference; 0 where they are rounding, so that this moves nothing."""
+        errors = task.measure(self._begin).errors
+        missing: Numbers = errors * (lengths(errors) > _ROUNDING * self._tree.size)
+        return missing
 
     def cost(self, amounts: Numbers, at: Indices, goals: Sequence[_Goal]) -> Numbers:
         """Cost (P) of amounts (4, P)."""
@@ -300,7 +306,7 @@ class Reaching:
         turns: dict[int, Numbers] = {}
         busy = set()
         for task in tasks:
-            way = task.measure(self._begin).errors
+            way = self._missing(task)
             if task.level == Level.HOLD or way.any():
                 busy.add(task.tip)
             if task.level != Level.HOLD and _is_place(task) and way.any():

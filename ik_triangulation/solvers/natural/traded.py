@@ -48,11 +48,9 @@ _STRIDE, _CHOICES = 4, 24  # frames from one to the next that the search looks a
 _LEAP = 4.0  # times the fast change of a swivel, which is sudden
 _AIMS = 4  # rounds in which a choice of the wrist and the place of its bone fit themselves to each other
 _APART = 1e-4  # of the differences that give derivatives
-_STEPS, _TRIES = (8, 24), 6  # of Newton's method for each of _ROUNDED, and for the last one; dampings of one
+_STEPS, _TRIES = (20, 60), 6  # of Newton's method for each of _ROUNDED, and for the last one; dampings of one
 _LARGEST, _PRECISE = 0.3, 1e-5  # change of a step, and that which ends it [rad]
-_DAMPING, _DAMPED, _MORE, _LESS = 1e-2, (1e-6, 1e4), 6.0, 0.2
-_AROUND = 8  # frames on either side whose costs tell whether a step was too long
-_NEARBY = np.ones(2 * _AROUND + 1)
+_DAMPING, _LEAST_DAMPING, _MORE, _LESS = 1e-2, 1e-8, 6.0, 0.2
 _FIXED, _ENDS = 1e9, 4  # curvature that leaves a frame where it is; times that ends of the range are looked for
 
 
@@ -180,9 +178,13 @@ class Trade:
 
     def cost(self, path: WristPath) -> float:
         """The whole cost of a path."""
+        return self._rounded_cost(path, float(_ROUNDED[-1]))
+
+    def _rounded_cost(self, path: WristPath, within: float) -> float:
+        """The same with a price that is rounded `within` an angle."""
         every = np.arange(len(path.swivels))
         rows, missing = self.residuals(self.limb.at(*path, every), path.swivels, every)
-        paid = (rows * rows).sum() + self._paid(lengths(missing), float(_ROUNDED[-1])).sum()
+        paid = (rows * rows).sum() + self._paid(lengths(missing), within).sum()
         return float(paid + self._hurried(self._changes(path), self._fast).sum())
 
     # -- search
@@ -270,38 +272,26 @@ class Trade:
     def _refined(self, path: WristPath, within: float) -> WristPath:
         """The same with a price that is rounded `within` an angle.
 
-        Each frame has a damping of its own, raised where a step has raised what the frames around it cost: a frame may
-        cost more for the good of those beside it.
+        One damping for all frames: with one for each, frames whose limits have stopped a step were held for good, and
+        paths ended anywhere in a flat valley, by rounding of the skeleton.
         """
-        count = len(path.swivels)
-        damping, costs = np.full(count, _DAMPING), self._costs(path, within)
+        damping, cost = _DAMPING, self._rounded_cost(path, within)
         for _ in range(_STEPS[int(within <= _ROUNDED[-1])]):
             slope, curvature, second = self._model(path, within)
             for _ in range(_TRIES):
                 found = self._stepped(path, slope, curvature, second, damping)
                 change = max(np.abs(found.swivels - path.swivels).max(), np.abs(found.wrist - path.wrist).max())
-                after = self._costs(found, within)
-                worse = np.convolve(after - costs, _NEARBY)[_AROUND : _AROUND + count] > 0.0
-                better = after.sum() < costs.sum()
-                damping = (damping * np.where(worse, _MORE, _LESS if better else 1.0)).clip(*_DAMPED)
+                after = self._rounded_cost(found, within)
+                better = after < cost
+                damping = max(damping * (_LESS if better else _MORE), _LEAST_DAMPING)
                 if better or change < _PRECISE:
                     break
             if not better:
                 break
-            path, costs = found, after
+            path, cost = found, after
             if change < _PRECISE:
                 break
         return path
-
-    def _costs(self, path: WristPath, within: float) -> Numbers:
-        """Return the cost of each frame (F), with half of each change from and to it."""
-        every = np.arange(len(path.swivels))
-        rows, missing = self.residuals(self.limb.at(*path, every), path.swivels, every)
-        costs: Numbers = (rows**2).sum(0) + self._paid(lengths(missing), within)
-        shared = 0.5 * self._hurried(self._changes(path), self._fast)
-        costs[:-1] += shared
-        costs[1:] += shared
-        return costs
 
     def _model(self, path: WristPath, within: float) -> tuple[Numbers, Numbers, Numbers]:
         """Slope (F, 1 + size) and curvature of the cost of a path, and that of its changes (1 + size, F - 1)."""
@@ -330,14 +320,14 @@ class Trade:
         return slope, curvature, second
 
     def _stepped(
-        self, path: WristPath, slope: Numbers, curvature: Numbers, second: Numbers, damping: Numbers
+        self, path: WristPath, slope: Numbers, curvature: Numbers, second: Numbers, damping: float
     ) -> WristPath:
         """A path after a step of the damped Gauss-Newton method inside the range of the wrist."""
         slope, blocks = slope.copy(), curvature.copy()
         rows = np.arange(slope.shape[1])
         blocks[:-1, rows, rows] += second.T
         blocks[1:, rows, rows] += second.T
-        blocks[:, rows, rows] += damping[:, None] * (1.0 + blocks[:, rows, rows])
+        blocks[:, rows, rows] += damping * (1.0 + blocks[:, rows, rows])
         self.limb.range.hold_ends(path.wrist, slope[:, 1:], blocks[:, 1:, 1:])
         slope[self.fixed] = 0.0
         blocks[self.fixed] += _FIXED * np.eye(len(rows))

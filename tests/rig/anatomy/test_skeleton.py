@@ -8,6 +8,7 @@ from ik_triangulation.rig.anatomy.limb_guess import assign_limbs
 from ik_triangulation.rig.anatomy.limbs import ARM, LEG, WING, RestBody
 from ik_triangulation.rig.anatomy.names import Clue, clue_of, is_same_part, marks_an_end
 from ik_triangulation.rig.anatomy.skeleton import RestBone, Skeleton
+from scripts.benchmarks import made_skeletons, skeletons
 
 from .bodies import bird, crawler, dog, moved, person, quadruped, renamed, spider
 
@@ -157,3 +158,17 @@ def test_a_spider_on_the_ground_has_legs_that_begin_at_their_first_long_bones():
     bones, names = renamed(crawler())
     found = [limb.bones[0] for limb in RestBody(bones).limbs(LEG)]
     assert sorted(found) == sorted(names[f"leg {leg} 1 {side}"] for leg in "abcd" for side in "LR")
+
+
+@pytest.mark.parametrize("kind", made_skeletons.KINDS)
+def test_legs_and_arms_of_characters_made_at_random_are_found_without_names(kind):
+    counts = np.sum([skeletons.judge(made_skeletons.KINDS[kind](seed), False)[1:] for seed in range(200, 206)], axis=0)
+    true, found, wrong = counts.tolist()
+    assert found >= 0.9 * true
+    assert wrong <= 0.1 * true
+
+
+def test_legs_of_two_bones_without_a_foot_are_legs():
+    feet = {name for name in person() if name.startswith(("foot", "toe"))}
+    bones, names = renamed({name: bone for name, bone in person().items() if name not in feet})
+    assert limbs(bones, LEG) == [(side, tuple(names[f"{part} {side}"] for part in ("thigh", "shin"))) for side in "LR"]
