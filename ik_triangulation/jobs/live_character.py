@@ -243,6 +243,8 @@ class LiveBody(LiveState):
         self, armature: Object, scene: Scene, depsgraph: Depsgraph, touched: set[ID], new_frame: bool
     ) -> tuple[BodyNow, RigBody, bool]:
         frame = scene.frame_current + scene.frame_subframe
+        if not new_frame and armature.data in touched:
+            self._ahead = self._evaluated = None  # a limit or a setting
         goals, self._goals = self._goals, None
         if goals is not None and not new_frame:
             now = goals.again(depsgraph, frame, touched)

@@ -10,6 +10,7 @@ they have there, and come back to the next one, as critically damped springs (Bo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,11 +48,7 @@ def led_over(
     quickness, offsets = _QUICKNESS * pace.rate, posture.offsets(states)
     changed = offsets.copy()
     for run, left, right in runs:
-        for side, inward in ((left, run), (right, run[::-1])):
-            if side is not None:
-                near, beyond = side
-                beyond = near if beyond < 0 or missed[beyond] else beyond
-                changed[:, inward] += _spring(offsets, near, beyond, inward, quickness)
+        changed[:, run] += _changes(offsets, missed, run, (left, right), quickness)
     frames = np.concatenate([run for run, _, _ in runs])
     some, goals = posture.take(frames).states(changed[:, frames]), [task.take(frames) for task in tasks]
     yield
@@ -63,16 +60,60 @@ def led_over(
     return found
 
 
-def _spring(offsets: Numbers, near: int, beyond: int, run: Indices, quickness: float) -> Numbers:
-    """Return changes (k, n) of a run of frames by which it goes on from the frame `near`, and the one `beyond` that."""
-    first, second = offsets[:, run[0]], offsets[:, run[min(1, len(run) - 1)]]
-    own = second - first  # the speed that the run has by itself
-    start = offsets[:, near] - (first - own)
-    speed = offsets[:, near] - offsets[:, beyond] - own
-    # Springs neither swing over nor, where they are let go outwards, far out.
-    towards = -speed / np.where(start == 0.0, 1.0, start)
-    quick = np.maximum(towards, quickness)[:, None]
-    speed = np.where(towards < 0.0, np.clip(speed, -quickness * np.abs(start), quickness * np.abs(start)), speed)
-    t = np.arange(1.0, len(run) + 1.0)
-    found: Numbers = (start[:, None] * (1.0 + quick * t) + speed[:, None] * t) * np.exp(-quick * t)
+def _changes(
+    offsets: Numbers, missed: Mask, run: Indices, sides: Sequence[tuple[int, int] | None], quickness: float
+) -> Numbers:
+    """Return the changes (k, n) of a run of frames by which it goes on from the frames on its sides."""
+    springs = [
+        None if side is None else _Spring.at(offsets, *side, missed, inward, quickness)
+        for side, inward in zip(sides, (run, run[::-1]), strict=True)
+    ]
+    count = len(run) + 1
+    if None not in springs:
+        a, b = (spring for spring in springs if spring)
+        # Each starts at what the other one leaves of the way there: in a short run both would go all of it.
+        from_a, from_b = a.share(count), b.share(count)
+        one, other = a.start - b.drift(count), b.start - a.drift(count)
+        left = 1.0 - from_a * from_b
+        springs = [a._replace(start=(one - from_b * other) / left), b._replace(start=(other - from_a * one) / left)]
+    t = np.arange(1.0, count)
+    found = np.zeros((len(offsets), len(run)))
+    for spring, times in zip(springs, (t, count - t), strict=True):
+        if spring is not None:
+            found += spring.changes(times)
     return found
+
+
+class _Spring(NamedTuple):
+    """Critically damped springs (k) that are let go at `start` with a `speed` a frame, towards 0."""
+
+    start: Numbers
+    speed: Numbers
+    quickness: Numbers
+
+    @classmethod
+    def at(cls, offsets: Numbers, near: int, beyond: int, missed: Mask, run: Indices, quickness: float) -> _Spring:
+        """The springs by which a run goes on from the frame `near` it, and the one `beyond` that."""
+        beyond = near if beyond < 0 or missed[beyond] else beyond
+        first, second = offsets[:, run[0]], offsets[:, run[min(1, len(run) - 1)]]
+        own = second - first  # the speed that the run has by itself
+        start = offsets[:, near] - (first - own)
+        speed = offsets[:, near] - offsets[:, beyond] - own
+        # Springs neither swing over nor, where they are let go outwards, far out.
+        towards = -speed / np.where(start == 0.0, 1.0, start)
+        speed = np.where(towards < 0.0, np.clip(speed, -quickness * np.abs(start), quickness * np.abs(start)), speed)
+        return cls(start, speed, np.maximum(towards, quickness))
+
+    def share(self, t: float) -> Numbers:
+        """Shares (k) of the start that are left after some frames."""
+        found: Numbers = (1.0 + self.quickness * t) * np.exp(-self.quickness * t)
+        return found
+
+    def drift(self, t: float) -> Numbers:
+        """Ways (k) that the speed makes in some frames."""
+        found: Numbers = self.speed * t * np.exp(-self.quickness * t)
+        return found
+
+    def changes(self, times: Numbers) -> Numbers:
+        """Ways (k, n) from 0 at these times."""
+        return np.stack([self.start * self.share(t) + self.drift(t) for t in times.tolist()], axis=-1)

@@ -13,7 +13,9 @@ from ik_triangulation.jobs import live
 from ik_triangulation.jobs.bake import bake_body
 from ik_triangulation.jobs.pose import solve_body_pose
 from ik_triangulation.jobs.problem import BodyProblem, body_of
+from ik_triangulation.kinematics import Locked
 from ik_triangulation.kinematics.rotation import rotation_angle
+from ik_triangulation.rig.freedom import store
 from ik_triangulation.ui.last_result import latest
 
 from ..bodies import FEET, HANDS, SMALL, set_up_rig
@@ -340,3 +342,28 @@ def test_hips_that_are_fixed_stay(rig):
     before = tuple(rig.pose.bones["spine"].location)
     moved(rig, "hand.L", target_of(rig, "hand.L").location + Vector((-0.1, -0.1, -0.1)))
     assert tuple(rig.pose.bones["spine"].location) == before
+
+
+
+def test_a_shot_that_was_solved_is_solved_again_once_a_limit_has_changed(rig):
+    target, start = target_of(rig, "hand.L"), target_of(rig, "hand.L").location.copy()
+    for frame, way in ((1, (0, 0, 0)), (12, (-0.2, -0.4, -0.6)), (LAST, (0, -0.2, 0))):
+        target.location = start + Vector(way)
+        target.keyframe_insert("location", frame=frame)
+
+    def shown_at(*frames):
+        for frame in frames:
+            bpy.context.scene.frame_set(frame)
+            bpy.context.view_layer.update()
+        return turned(rig)
+
+    shown_at(2)
+    live.start(rig, "hand.L")
+    before = shown_at(12, 13)
+    store(Locked(), 0.0, rig.pose.bones["upper_arm.L"].ik_triangulation_joint)
+    bpy.context.view_layer.update()
+    after = shown_at(12, 13)
+    assert largest_angle(before, after) > 5.0
+    live.stop_all()
+    live.start(rig, "hand.L")
+    assert largest_angle(shown_at(12, 13), after) < 1.0

@@ -10,6 +10,7 @@ from ik_triangulation.cooperative import finished
 from ik_triangulation.goals.task import PlaceTask
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.kinematics.batch.algebra import lengths
+from ik_triangulation.motion.body_edge import _changes
 from ik_triangulation.motion.body_path import body_path
 from ik_triangulation.solvers.batch.change import System
 from ik_triangulation.solvers.natural.posture import Posture
@@ -61,3 +62,13 @@ def test_the_hand_does_not_fall_back_where_its_target_leaves_the_reach(paths):
         off = lengths(tip - tasks[-1].target.place)
         moved = lengths(np.diff(tasks[-1].target.place))[first - 1]
         assert off[first] < 1.5 * moved
+
+
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_a_short_run_is_bridged_between_its_sides_and_not_beyond_them(length):
+    offsets = np.zeros((1, length + 6))
+    run = np.arange(3, 3 + length)
+    offsets[0, run] = 1.0
+    missed = np.isin(np.arange(length + 6), run)
+    bridged = offsets[0, run] + _changes(offsets, missed, run, ((2, 1), (3 + length, 4 + length)), 0.3)[0]
+    assert np.abs(bridged).max() < 0.1
