@@ -20,7 +20,7 @@ from ..rig.body import RigBody
 from ..rig.by_hand.keys import keep_location, keep_pose, remember_location, remember_place, remember_written
 from ..rig.by_hand.reference import hold_reference
 from ..rig.checks import check_limb
-from ..rig.frames.body_samples import BodySamples, body_seen, planted, with_shown
+from ..rig.frames.body_samples import BodySamples, body_seen, with_planted, with_shown
 from ..rig.frames.samples import Sample, sample
 from ..rig.interference import live_constraints
 from ..rig.keyframes import check_keys
@@ -327,14 +327,14 @@ class LiveBody(LiveState):
         assert self._goals is not None
         samples, constrained = body_seen(rig, view_layer.depsgraph, now.frame, scene), any(live_constraints(rig))
         if constrained:
-            samples = with_shown(rig, planted(rig, samples, scene), scene, view_layer)
+            samples = with_shown(rig, with_planted(rig, samples, scene), scene, view_layer)
         ahead, known, self._ahead = None, self._ahead, None
         if samples.shown is None:
             ahead = solve_ahead(rig, self.tip, self._goals, now, samples, known, scene, view_layer)
         self._ahead = ahead if isinstance(ahead, AheadOfBake) else None
         self._goes_on = self._ahead is not None and self._ahead is known and not constrained
         if not self._goes_on and not constrained:
-            samples = planted(rig, samples, scene)
+            samples = with_planted(rig, samples, scene)
         if self._ahead is not None:
             return samples, self._ahead.at(now.frame)
         if samples.shown is not None or moves_otherwise(rig):

@@ -21,7 +21,7 @@ from ..kinematics.batch.algebra import lengths
 from ..rig.armature import Bones, base_of
 from ..rig.body import RigBody
 from ..rig.dependencies import Dependencies, Node
-from ..rig.frames.body_samples import BodySamples, planted, read_body
+from ..rig.frames.body_samples import BodySamples, read_body, with_planted
 from ..rig.frames.keyed_motion import read_keyed
 from ..rig.frames.samples import Sample, Samples, goals_at, sample
 from ..rig.interference import animates_otherwise
@@ -324,7 +324,7 @@ def solve_ahead(
     source = rig, *followed, samples.rotations.tobytes(), samples.locations.tobytes()
     if known is not None and known.frames == frames and known.source == source:
         return known
-    samples = samples if samples.places else planted(rig, samples, scene)
+    samples = samples if samples.places else with_planted(rig, samples, scene)
     problem = BodyProblem(rig, _of_all(rig, goals, samples, shots, frames))
     states, _ = finished(problem.path(scene, body_settings(rig, tip).smoothing))
     return AheadOfBake(frames, source, states)

@@ -24,7 +24,8 @@ from ..rig.armature import Bones
 from ..rig.body import RigBody
 from ..rig.checks import check_armature, check_limb, check_range
 from ..rig.destination import Destination
-from ..rig.frames.body_samples import BodySamples, GoalsAgain, read_body
+from ..rig.frames.body_goals import GoalsAgain
+from ..rig.frames.body_samples import BodySamples, read_body
 from ..rig.frames.reader import FrameReader
 from ..rig.hips import check_hips
 from ..rig.keyframes import check_keys

@@ -344,7 +344,6 @@ def test_hips_that_are_fixed_stay(rig):
     assert tuple(rig.pose.bones["spine"].location) == before
 
 
-
 def test_a_shot_that_was_solved_is_solved_again_once_a_limit_has_changed(rig):
     target, start = target_of(rig, "hand.L"), target_of(rig, "hand.L").location.copy()
     for frame, way in ((1, (0, 0, 0)), (12, (-0.2, -0.4, -0.6)), (LAST, (0, -0.2, 0))):

@@ -4,28 +4,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import bpy
 import numpy as np
-from bpy.types import Depsgraph, Object, Scene, ViewLayer
+from bpy.types import Depsgraph, Scene, ViewLayer
 from mathutils import Matrix
 
 from ...cooperative import Work, finished
 from ...errors import RigError
-from ...goals import Anywhere, Goal
-from ...kinematics import Pose
+from ...goals import Goal
 from ...kinematics.arrays import Numbers
-from ..armature import Bones, Channels, base_of, channels_of
+from ..armature import Channels, base_of, channels_of
 from ..body import RigBody
 from ..by_hand.reference import has_baked_below, is_as_by_hand, reference_rotations, shown_by_hand
 from ..hips import hips_locations, is_moved_by_hand
 from ..interference import animates_otherwise, live_constraints, may_interfere
-from ..limb import Limb
 from ..rotation import rotation_of
 from ..stored_body import corrected_times, is_moved_above
-from ..targets.goal import GoalReader
-from ..targets.untouched import carrier_of, is_waiting
+from ..targets.untouched import carrier_of
 from ..timeline import Clock
 from .body_frames import (
     Animation,
@@ -37,24 +34,13 @@ from .body_frames import (
     shown_frames,
     tips_apart,
 )
+from .body_goals import GoalsAgain, LimbGoals, held_influence, influence_of
 from .keyed_motion import KeyedBody, read_keyed_body
 from .reader import Evaluator
-from .samples import Sample, frame_of, is_elsewhere, may_hang, sample
 
 _UNIT = 1e-4  # deviation of the frame above the hips from a rotation that is no scale
 _AGREES = 1e-3  # of a limb's reach, and [rad]: up to which F-curves and what Blender shows are the same animation
 AT_ONCE = 0.1  # [s] of reading between two looks at what the user does
-
-
-class GoalsAgain(Protocol):
-    """Reads goals again at frames that were read before, as targets may have moved since."""
-
-    @property
-    def hangs(self) -> bool: ...
-
-    def is_moved(self, depsgraph: Depsgraph, frame: float) -> bool: ...
-
-    def again(self, depsgraph: Depsgraph, frame: float) -> Goal: ...
 
 
 class BodySamples(NamedTuple):
@@ -137,7 +123,7 @@ def _read_body(
         matrices = matrices_of(evaluated, rig.bones) if is_live or frame in some else None
         if matrices is not None:
             _check_finite(rig, matrices, frame)
-        shares = _influence(readers, rig.tips, evaluated)
+        shares = influence_of(readers, rig.tips, evaluated)
         return _Look(evaluated.matrix_world.copy(), base, channels, goals, shares, matrices)
 
     seen = yield from evaluator.evaluate(frames if is_live else some, look, AT_ONCE)
@@ -308,10 +294,10 @@ def as_below(rig: RigBody, samples: BodySamples, scene: Scene, view_layer: ViewL
 
 def body_now(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> BodySamples:
     """Read a body as it is shown at the present frame. Raises what read_body() does."""
-    return planted(rig, body_seen(rig, depsgraph, frame, scene), scene)
+    return with_planted(rig, body_seen(rig, depsgraph, frame, scene), scene)
 
 
-def planted(rig: RigBody, samples: BodySamples, scene: Scene) -> BodySamples:
+def with_planted(rig: RigBody, samples: BodySamples, scene: Scene) -> BodySamples:
     """Return samples of a single frame with the places of planted tips."""
     return samples._replace(places=finished(_places(rig, scene, samples, False))) if rig.planted else samples
 
@@ -321,7 +307,7 @@ def body_seen(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) ->
     evaluated = rig.armature.evaluated_get(depsgraph)
     readers = {limb.tip: LimbGoals(limb, carrier_of(rig, limb)) for limb in rig.limbs}
     goals = {tip: [reader.at(depsgraph, frame)] for tip, reader in readers.items()}
-    influence = _influence(readers, rig.tips, evaluated)
+    influence = influence_of(readers, rig.tips, evaluated)
     base = unscaled_base(base_of(evaluated, rig.hips), rig.hips)
     return BodySamples(
         [frame],
@@ -350,84 +336,6 @@ def with_shown(rig: RigBody, samples: BodySamples, scene: Scene, view_layer: Vie
     if _agree(rig, samples, [0], Animation(samples.rotations, samples.locations), matrices):
         return samples
     return samples.animated(animation_shown(rig, samples.bases, matrices))
-
-
-class LimbGoals:
-    """Reads the goals of a limb frame by frame, in terms of its pose at the first of them."""
-
-    def __init__(self, limb: Limb, carrier: str) -> None:
-        self.limb, self._carrier, self._reader = limb, carrier, GoalReader()
-        self.waits = is_waiting(limb.armature.pose.bones[limb.tip])  # then it has no goal, wherever its target is
-        self._start: Pose | None = None
-        self._first: Sample | None = None
-        self._targets: dict[float, Matrix] = {}  # where the target was, by frame
-        self.influence = 1.0  # at the frame read last
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the goal depends on nothing but the armature and the target: no bone of the body carries that."""
-        return self.waits or (not self._carrier and self.limb.shape != "SURFACE")
-
-    @property
-    def hangs(self) -> bool:
-        """Whether anything but its own keys may move the target, so that it may move with the body."""
-        return bool(self._carrier) or may_hang(self.limb.target, self.limb.subtarget)
-
-    def target_at(self, frame: float) -> Matrix:
-        """Return the world matrix of the target at a frame that was read."""
-        return self._targets[frame]
-
-    def keyed(self, motion: KeyedBody, frames: Sequence[float]) -> list[Goal]:
-        """Return the goals at all frames by F-curves; the first one was read by at()."""
-        if self.waits:
-            return [Goal(Anywhere())] * len(frames)
-        assert self._start is not None
-        assert self._first is not None
-        samples = motion.samples(self.limb.tip, frames, self._first)
-        self._targets |= {now.frame: now.target for now in samples}
-        return [self._reader.at(now, self._start) for now in samples]
-
-    def at(self, depsgraph: Depsgraph, frame: float) -> Goal:
-        if self.waits:
-            return Goal(Anywhere())
-        limb, now = self.limb, sample(self.limb, depsgraph, frame)
-        if self._start is None:
-            self._start = Bones(limb.armature, limb.bones, limb.solved).pose(now.rig.base, now.rig.channels)
-            self._first = now
-        self.influence = now.limb.influence
-        if now.limb.shape != "SURFACE":  # the place on a surface goes by the limb itself
-            self._targets[frame] = frame_of(limb.target, limb.subtarget, depsgraph)
-        return goal_on(self._carrier, self._reader, now, self._start, depsgraph)
-
-    def is_moved(self, depsgraph: Depsgraph, frame: float) -> bool:
-        """Tell whether the target has moved since it was read at a frame; one that the body carries always does so."""
-        if self._carrier or frame not in self._targets:
-            return False
-        return is_elsewhere(self._targets[frame], frame_of(self.limb.target, self.limb.subtarget, depsgraph))
-
-    def again(self, depsgraph: Depsgraph, frame: float) -> Goal:
-        """Return the goal as it is now, at a frame that was read before."""
-        assert self._start is not None
-        return goal_on(self._carrier, self._reader, sample(self.limb, depsgraph, frame), self._start, depsgraph)
-
-
-def goal_on(carrier: str, reader: GoalReader, now: Sample, start: Pose, depsgraph: Depsgraph) -> Goal:
-    """Return the goal of a sample in the frame of the bone of the body that carries it, if one does."""
-    if not carrier:
-        return reader.at(now, start)
-    into = now.limb.armature.evaluated_get(depsgraph).pose.bones[carrier].matrix.inverted() @ now.rig.into
-    return reader.at(now._replace(rig=now.rig._replace(into=into)), start)._replace(on=carrier)
-
-
-def _influence(readers: Mapping[str, LimbGoals], tips: Sequence[str], armature: Object) -> dict[str, float]:
-    """Return the influence of each tip at a frame: of limbs that reach as they were read, of held tips as stored."""
-    return {tip: readers[tip].influence if tip in readers else held_influence(armature, tip) for tip in tips}
-
-
-def held_influence(armature: Object, tip: str) -> float:
-    """Return the influence of a held tip as stored, from 0 to 1."""
-    stored = getattr(armature.pose.bones[tip], "ik_triangulation", None)
-    return float(stored.influence) if stored else 1.0
 
 
 def body_by_hand(

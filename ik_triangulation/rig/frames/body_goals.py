@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Goals of the limbs of a body, read frame by frame, and how much each tip counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from bpy.types import Depsgraph, Object
+from mathutils import Matrix
+
+from ...goals import Anywhere, Goal
+from ...kinematics import Pose
+from ..armature import Bones
+from ..limb import Limb
+from ..targets.goal import GoalReader
+from ..targets.untouched import is_waiting
+from .keyed_motion import KeyedBody
+from .samples import Sample, frame_of, is_elsewhere, may_hang, sample
+
+
+class GoalsAgain(Protocol):
+    """Reads goals again at frames that were read before, as targets may have moved since."""
+
+    @property
+    def hangs(self) -> bool: ...
+
+    def is_moved(self, depsgraph: Depsgraph, frame: float) -> bool: ...
+
+    def again(self, depsgraph: Depsgraph, frame: float) -> Goal: ...
+
+
+class LimbGoals:
+    """Reads the goals of a limb frame by frame, in terms of its pose at the first of them."""
+
+    def __init__(self, limb: Limb, carrier: str) -> None:
+        self.limb, self._carrier, self._reader = limb, carrier, GoalReader()
+        self.waits = is_waiting(limb.armature.pose.bones[limb.tip])  # then it has no goal, wherever its target is
+        self._start: Pose | None = None
+        self._first: Sample | None = None
+        self._targets: dict[float, Matrix] = {}  # where the target was, by frame
+        self.influence = 1.0  # at the frame read last
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the goal depends on nothing but the armature and the target: no bone of the body carries that."""
+        return self.waits or (not self._carrier and self.limb.shape != "SURFACE")
+
+    @property
+    def hangs(self) -> bool:
+        """Whether anything but its own keys may move the target, so that it may move with the body."""
+        return bool(self._carrier) or may_hang(self.limb.target, self.limb.subtarget)
+
+    def target_at(self, frame: float) -> Matrix:
+        """Return the world matrix of the target at a frame that was read."""
+        return self._targets[frame]
+
+    def keyed(self, motion: KeyedBody, frames: Sequence[float]) -> list[Goal]:
+        """Return the goals at all frames by F-curves; the first one was read by at()."""
+        if self.waits:
+            return [Goal(Anywhere())] * len(frames)
+        assert self._start is not None
+        assert self._first is not None
+        samples = motion.samples(self.limb.tip, frames, self._first)
+        self._targets |= {now.frame: now.target for now in samples}
+        return [self._reader.at(now, self._start) for now in samples]
+
+    def at(self, depsgraph: Depsgraph, frame: float) -> Goal:
+        if self.waits:
+            return Goal(Anywhere())
+        limb, now = self.limb, sample(self.limb, depsgraph, frame)
+        if self._start is None:
+            self._start = Bones(limb.armature, limb.bones, limb.solved).pose(now.rig.base, now.rig.channels)
+            self._first = now
+        self.influence = now.limb.influence
+        if now.limb.shape != "SURFACE":  # the place on a surface goes by the limb itself
+            self._targets[frame] = frame_of(limb.target, limb.subtarget, depsgraph)
+        return goal_on(self._carrier, self._reader, now, self._start, depsgraph)
+
+    def is_moved(self, depsgraph: Depsgraph, frame: float) -> bool:
+        """Tell whether the target has moved since it was read at a frame; one that the body carries always does so."""
+        if self._carrier or frame not in self._targets:
+            return False
+        return is_elsewhere(self._targets[frame], frame_of(self.limb.target, self.limb.subtarget, depsgraph))
+
+    def again(self, depsgraph: Depsgraph, frame: float) -> Goal:
+        """Return the goal as it is now, at a frame that was read before."""
+        assert self._start is not None
+        return goal_on(self._carrier, self._reader, sample(self.limb, depsgraph, frame), self._start, depsgraph)
+
+
+def goal_on(carrier: str, reader: GoalReader, now: Sample, start: Pose, depsgraph: Depsgraph) -> Goal:
+    """Return the goal of a sample in the frame of the bone of the body that carries it, if one does."""
+    if not carrier:
+        return reader.at(now, start)
+    into = now.limb.armature.evaluated_get(depsgraph).pose.bones[carrier].matrix.inverted() @ now.rig.into
+    return reader.at(now._replace(rig=now.rig._replace(into=into)), start)._replace(on=carrier)
+
+
+def influence_of(readers: Mapping[str, LimbGoals], tips: Sequence[str], armature: Object) -> dict[str, float]:
+    """Return the influence of each tip at a frame: of limbs that reach as they were read, of held tips as stored."""
+    return {tip: readers[tip].influence if tip in readers else held_influence(armature, tip) for tip in tips}
+
+
+def held_influence(armature: Object, tip: str) -> float:
+    """Return the influence of a held tip as stored, from 0 to 1."""
+    stored = getattr(armature.pose.bones[tip], "ik_triangulation", None)
+    return float(stored.influence) if stored else 1.0
