@@ -43,7 +43,7 @@ def _leave_out_scripts(app, page, template, context, tree):
 def _put_reference(app, page, content):
     """Put the public names with their signatures and docstrings where the page of the reference has a mark."""
     if "<!-- reference" in content[0]:
-        sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
+        sys.path.insert(0, str(Path(__file__).resolve().parent))
         from reference import reference  # not before: other manuals are built by this configuration too
 
         before, _, _ = content[0].partition("<!-- reference")
