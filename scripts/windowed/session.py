@@ -103,6 +103,10 @@ class Sessions:
                 limit.cancel()
         shutil.copytree(own / "out", self._output, dirs_exist_ok=True)
         code = blender.returncode
+        crash = self._home / "blender.crash.txt"  # what Blender was doing, with the lines of Python
+        if crash.exists():
+            print(crash.read_text("utf-8", errors="replace"), flush=True)
+            crash.unlink()
         if waiting:
             failed.append(waiting.pop(0))
             print(f"--- {failed[-1]}: FAILED with exit code {code}", flush=True)

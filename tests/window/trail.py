@@ -137,7 +137,7 @@ def _ghosts() -> screen.Steps:
     screen.picture("ghosts-before")
     yield from hands.press("Z", ctrl=True)
     yield 1.0
-    ghosts.show = False
+    bpy.context.scene.ik_triangulation_ghosts.show = False  # asked for anew: undo has replaced the scene
 
 
 def _place_at(frame: int) -> Vector:
