@@ -235,7 +235,8 @@ class _DrawnIn:
         for order in (range(1, len(way)), range(len(way) - 2, -1, -1)):
             for f in order:
                 least[f] = min(least[f], least[f - order.step] + _RISE * self._tree.size)
-        return self._unhurried(tip, np.where(far, _calmed(least), self._whole[tip]), far)
+        calm = np.where(far, _calmed(least), self._whole[tip])
+        return self._unhurried(tip, calm, self._whole[tip] - calm > _DENT * self._tree.size)
 
     def _unhurried(self, tip: int, way: Numbers, far: Mask) -> Numbers:
         """The path (F) with frames out of reach no farther from those beside them than the tip moves within reach.
