@@ -12,7 +12,7 @@ SIZE = (1600, 1200)  # room for the popup
 END, SMOOTHING_IN_POPUP = (222, -38), (222, -91)
 SMOOTHING = 141  # height of the field above the lower edge of Adjust Last Operation [pixels]
 SHORT = 12  # frames
-SLOW = {"bones": 6, "frames": 350, "solver": "ROSENBROCK", "smooth": False}  # over a second, on a fast machine too
+SLOW = {"bones": 6, "frames": 700, "solver": "ROSENBROCK", "smooth": False}  # over a second, on a fast machine too
 
 
 def script():
@@ -57,7 +57,7 @@ def _adjust_slowly() -> screen.Steps:
 
     yield from _slide(before)
     yield from wait.start()
-    yield 0.3
+    yield 0.1
     screen.picture("adjust-slow")
     yield from hands.strike("ESC")
     yield 0.5
