@@ -34,6 +34,7 @@ from .shot import Shot
 
 _SAME = 1e-5  # of the size, and of a rotation matrix: hips at the same place
 _CLOSED = 2e-4  # [rad], or share of the size: a loop that ends so near to its begin is closed
+_CALM = 1.05  # times the unrest that the open path has, which closing it may cost
 _AVERAGES = 8  # over time, of the frames around the seam
 _AROUND, _LEAST_AROUND = 1.0, 8  # seconds, and frames, on either side of the seam of a loop
 
@@ -69,7 +70,8 @@ def _closed(shot: Shot, states: States) -> Work[States | None]:
     offsets = posture.offsets(states)
     apart = 0.5 * (offsets[:, -1:] - offsets[:, :1])
     seam = np.arange(-2, 3) % count
-    uneven = max(unrest(tree, states).max(initial=0.0), unrest(tree, states.take(seam)).max())
+    before = unrest(tree, states)
+    uneven = max(before.max(initial=0.0), unrest(tree, states.take(seam)).max())
     wanted = precisely(tree, _as_met(shot, states))
     through: States | None = None
     halves = dict.fromkeys(max(reach // part, 1) for part in (1, 2, 4))
@@ -96,12 +98,17 @@ def _closed(shot: Shot, states: States) -> Work[States | None]:
         found.put(np.array([count]), blended.take([half]))
         if (
             largest_turns(tree, found).max() <= most
-            and (again or unrest(tree, found.take(seam)).max() <= uneven)
+            and (again or (_is_calm(unrest(tree, found), before) and unrest(tree, found.take(seam)).max() <= uneven))
             and not (shot.floor is not None and shot.floor.take(around).crossed(Geometry(tree, blended)))
             and _keeps(tree, shot.tasks, states, found)
         ):
             return found
     return None
+
+
+def _is_calm(now: Numbers, before: Numbers) -> bool:
+    """Tell whether closing a loop costs no calm: by the unrest at each frame, now and before."""
+    return bool(now.sum() <= _CALM * before.sum())
 
 
 def _as_met(shot: Shot, states: States) -> list[Task]:
