@@ -34,7 +34,6 @@ from .shot import Shot
 
 _SAME = 1e-5  # of the size, and of a rotation matrix: hips at the same place
 _CLOSED = 2e-4  # [rad], or share of the size: a loop that ends so near to its begin is closed
-_CALM = 1.05  # times the unrest that the open path has, which closing it may cost
 _AVERAGES = 8  # over time, of the frames around the seam
 _AROUND, _LEAST_AROUND = 1.0, 8  # seconds, and frames, on either side of the seam of a loop
 
@@ -69,9 +68,7 @@ def _closed(shot: Shot, states: States) -> Work[States | None]:
     posture = Posture(tree, shot.reference)
     offsets = posture.offsets(states)
     apart = 0.5 * (offsets[:, -1:] - offsets[:, :1])
-    seam = np.arange(-2, 3) % count
-    before = unrest(tree, states)
-    uneven = max(before.max(initial=0.0), unrest(tree, states.take(seam)).max())
+    before = _unrest_of_loop(tree, states)
     wanted = precisely(tree, _as_met(shot, states))
     through: States | None = None
     halves = dict.fromkeys(max(reach // part, 1) for part in (1, 2, 4))
@@ -98,7 +95,7 @@ def _closed(shot: Shot, states: States) -> Work[States | None]:
         found.put(np.array([count]), blended.take([half]))
         if (
             largest_turns(tree, found).max() <= most
-            and (again or (_is_calm(unrest(tree, found), before) and unrest(tree, found.take(seam)).max() <= uneven))
+            and (again or _is_calm(_unrest_of_loop(tree, found), before))
             and not (shot.floor is not None and shot.floor.take(around).crossed(Geometry(tree, blended)))
             and _keeps(tree, shot.tasks, states, found)
         ):
@@ -106,9 +103,15 @@ def _closed(shot: Shot, states: States) -> Work[States | None]:
     return None
 
 
+def _unrest_of_loop(tree: Tree, states: States) -> Numbers:
+    """Unrest of a motion at each of its frames, and at its seam, where it is repeated."""
+    seam = np.arange(-2, 3) % (len(states) - 1)
+    return np.append(unrest(tree, states), unrest(tree, states.take(seam)))
+
+
 def _is_calm(now: Numbers, before: Numbers) -> bool:
-    """Tell whether closing a loop costs no calm: by the unrest at each frame, now and before."""
-    return bool(now.sum() <= _CALM * before.sum())
+    """Tell whether closing a loop costs no calm, in all and where it is least calm: by the unrest now and before."""
+    return bool(now.sum() <= before.sum() and now.max() <= before.max())
 
 
 def _as_met(shot: Shot, states: States) -> list[Task]:
