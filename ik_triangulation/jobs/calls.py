@@ -18,8 +18,8 @@ from math import isfinite
 from typing import Any
 
 import bpy
-from bpy.types import Object
-from mathutils import Quaternion, Vector
+from bpy.types import Object, bpy_prop_array
+from mathutils import Euler, Quaternion, Vector
 
 from .. import __version__
 from ..errors import ChainError, IKError, SettingError
@@ -27,8 +27,10 @@ from ..rig.anatomy.limbs import ARM, FIN, FINGER, LEG, NECK, SPINE, TAIL, WING, 
 from ..rig.armature import find_bone
 from ..rig.checks import check_armature
 from ..rig.controls import Controls
-from ..rig.limb import LIMB_SETTINGS, Limb
+from ..rig.limb import LIMB_SETTINGS, Limb, enabled_tips, has_limbs
 from ..rig.targets.untouched import is_waiting
+from ..rig.units import length_text
+from ..settings import check_registered
 from .bake import BodyBake, bake_bodies, delete_generated
 from .keys import body_settings
 from .problem import bodies_and_tips
@@ -39,6 +41,7 @@ from .setup import add_limbs, doubts_about, set_up_body
 from .targets import key_place
 from .verify import verify as verify_tips
 
+_VECTORS = bpy_prop_array, Vector, Euler, Quaternion  # values that change with the property
 _KINDS = (ARM, LEG, NECK, SPINE, TAIL, WING, FIN, FINGER)
 
 
@@ -57,13 +60,17 @@ def call(request: Mapping[str, Any] | str) -> dict[str, Any]:
     The request has the name of a call in `call`, and its arguments. The answer has `result`, what differs from call to
     call; `reached`, `missed`, `tips` and `warnings` as a report has them; and `error`, None or what was wrong.
     """
-    name = ""
     try:
-        given = dict(json.loads(request) if isinstance(request, str) else request)
-        name = str(given.pop("call", ""))
+        loaded = json.loads(request) if isinstance(request, str) else request
+    except ValueError as error:
+        return _answer("", _Answer(), f"The request is no JSON object: {error}.")
+    if not isinstance(loaded, Mapping):
+        return _answer("", _Answer(), "The request is no JSON object. Give it a 'call' and its arguments by name.")
+    given = dict(loaded)
+    name = str(given.pop("call", ""))
+    try:
+        check_registered()
         answer = _CALLS[_known(name, _CALLS, "call")](**_checked(name, given))
-    except (ValueError, TypeError) as error:  # no JSON, or no object
-        return _answer(name, _Answer(), f"The request is no JSON object: {error}.")
     except IKError as error:
         return _answer(name, _Answer(), str(error))
     return _answer(name, answer)
@@ -114,6 +121,7 @@ def _settings(armature: str, tip: str, values: Mapping[str, Any] = {}) -> _Answe
     for name in values:
         _known(name, LIMB_SETTINGS, "setting")
     before = {name: getattr(stored, name) for name in values}
+    before = {name: value[:] if isinstance(value, _VECTORS) else value for name, value in before.items()}
     try:
         for name, value in values.items():
             setattr(stored, name, value)
@@ -214,7 +222,7 @@ _JSON: dict[str, tuple[type | tuple[type, ...], str]] = {
     "float": ((int, float), "number"),
     "Sequence[str]": ((list, tuple), "list of strings"),
     "Sequence[float]": ((list, tuple), "list of numbers"),
-    "Mapping[str, Any]": (Mapping, "object"),
+    "Mapping[str, Any]": (Mapping, "JSON object"),
 }
 
 
@@ -222,7 +230,7 @@ def _checked(name: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the arguments of a call. Raises SettingError for unknown, missing or mistyped ones."""
     parameters = signature(_CALLS[name]).parameters
     for argument, value in given.items():
-        parameter = parameters[_known(argument, parameters, f"argument of '{name}'")]
+        parameter = parameters[_known(str(argument), parameters, f"argument of '{name}'")]
         classes, word = _JSON[str(parameter.annotation)]
         is_number = isinstance(value, bool) and classes is not bool  # to Python yes and no are numbers
         inside = (str,) if "str]" in str(parameter.annotation) else (int, float)
@@ -291,13 +299,17 @@ def _armature_as_set_up(rig: Object) -> dict[str, Any]:
 
 def _verified(rig: Object, reports: Sequence[Report], span: tuple[int, int, float]) -> _Answer:
     """Return the answer for reports of what was written, and beside it what a second look at the frames shows."""
-    shown = verify_tips(rig, *span)
+    tips_there = enabled_tips(rig) if has_limbs(rig) else ()
+    asks = any(not is_waiting(rig.pose.bones[name]) for name in tips_there)  # not where all tips are held
+    shown = verify_tips(rig, *span) if asks else {}
     tips = [tip for report in reports for tip in report.tips.values()]
     warnings = [warning for report in reports for warning in report.warnings]
     for tip in tips:
         seen = shown.get(tip.tip)
         if seen is not None and tip.reached and not seen.reached:
-            warnings.append(f"'{tip.tip}' was reported to reach, but is {seen.largest_distance:.3g} away as shown.")
+            warnings.append(
+                f"'{tip.tip}' was reported to reach, but is {length_text(seen.largest_distance)} away as shown."
+            )
     return _Answer(
         {"reports": [report.to_dict() for report in reports], "shown": [each.to_dict() for each in shown.values()]},
         tips,

@@ -248,7 +248,7 @@ def solve_again(
     limb = part.limb
     check_limb(limb, scene, view_layer)
     if limb.solver != NATURAL:
-        warnings.append("Pull solves by Natural, which keeps near the frames around.")
+        warnings.append("These frames are solved by Natural, which keeps near the frames around them.")
         limb = replace(limb, solver=NATURAL)
     bones, reader = Bones(armature, limb.bones, limb.solved), FrameReader(limb, scene, view_layer, frames)
     watch = Watch(limb)

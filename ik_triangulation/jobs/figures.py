@@ -42,6 +42,8 @@ def read_figures(
 
     Gives way after about so many seconds.
     """
+    if not names:
+        return {}
     reading = read_keyed_bones(armature, names, scene, frames)
     until = perf_counter() + seconds
     while True:

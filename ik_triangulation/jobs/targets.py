@@ -41,7 +41,7 @@ from ..rig.targets.untouched import (
     made_rotation_of,
     remember_rotation,
 )
-from ..rig.timeline import Clock
+from ..rig.timeline import Clock, evaluated_time
 from ..rig.units import length_text
 from . import live
 from .problem import body_of
@@ -361,7 +361,7 @@ def key_place(
         if rotation is not None:
             handle.turn(rotation.normalized() @ orientation(handle.frame.to_3x3()).conjugated())
         try:
-            handle.key_at(frame)
+            handle.key_at(evaluated_time(scene, frame))
         except RigError:
             handle.restore()
             raise

@@ -251,6 +251,8 @@ def _between(full: FullBake, slopes: Curves, tolerance: float, first: int, end: 
         centre = (first + end) / 2.0
         middle = [_halfway(one, other, centre) for one, other in zip(early, late, strict=True)]
         for pair in pairwise(middle):
+            if pair[1] <= pair[0]:  # rounded to one frame
+                break
             if pair[1] - pair[0] > 1 and not (yield from _is_good(full, slopes, tolerance, *pair)):
                 break
         else:

@@ -32,6 +32,7 @@ from .rotation import PROPERTIES
 from .timeline import evaluated_time
 
 LONGEST_RANGE = 100_000  # frames
+FARTHEST_FRAME = 1_048_574  # of Blender
 SHORTEST_STEP = 0.01  # frames; Blender takes nearer keys for one
 _TARGETS = "Target", "Pole target"  # names of a limb's targets in messages
 
@@ -92,6 +93,9 @@ def check_range(scene: Scene, frame_start: int, frame_end: int, step: float) -> 
 
 def check_frames(frame_start: int, frame_end: int, step: float) -> None:
     """Raise SettingError for a range that has no frames, or far too many."""
+    for frame in (frame_start, frame_end):
+        if not abs(frame) <= FARTHEST_FRAME:
+            raise SettingError(f"There is no frame {frame}: Blender's last one is {FARTHEST_FRAME}. Choose another.")
     if frame_start > frame_end:
         raise SettingError(f"The range ends at frame {frame_end}, before its start at {frame_start}. Swap them.")
     if not step >= SHORTEST_STEP:

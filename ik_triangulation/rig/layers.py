@@ -23,7 +23,7 @@ from ..kinematics.batch.algebra import conjugated, product, signs_along
 from .keyframes import Channel, generated
 from .keyframes.arrays import get_keys, in_range, put_keys
 from .rotation import PROPERTIES
-from .timeline import strips_of
+from .timeline import evaluated_time, strips_of
 
 _STEP = float(np.sqrt(2.0 * 2.0**-24))  # [rad] the least half angle whose cosine is none in single precision
 _COARSE = 0.02  # [rad] half angles up to which cosines are chosen
@@ -57,14 +57,15 @@ def _push_down(armature: Object, first: float, last: float, undo: ExitStack) -> 
     action, slot = animation.action, animation.action_slot
     begin, end = action.frame_range
     scenes = [scene for scene in bpy.data.scenes if armature.name in scene.objects]
-    begin = min(begin, first, *(scene.frame_start for scene in scenes))
-    end = max(end, last, begin + 1, *(scene.frame_end for scene in scenes))
+    begin = min(begin, first, *(evaluated_time(scene, scene.frame_start) for scene in scenes))
+    end = max(end, last, begin + 1, *(evaluated_time(scene, scene.frame_end) for scene in scenes))
+    is_mixed = len(animation.nla_tracks) > 0  # without any Blender shows the action as it is
     undo.callback(_assign_again, animation, action, slot.handle if slot else None)
     track = _new_track(animation, action.name, undo)
     strip = _new_strip(track, action, slot, begin, end)
     strip.extrapolation = "HOLD"
-    strip.blend_type = animation.action_blend_type
-    if animation.action_influence < 1.0:
+    strip.blend_type = animation.action_blend_type if is_mixed else "REPLACE"
+    if is_mixed and animation.action_influence < 1.0:
         strip.use_animated_influence = True
         strip.influence = animation.action_influence
         strip.keyframe_insert("influence", frame=begin)

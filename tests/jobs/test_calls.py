@@ -7,6 +7,7 @@ import bpy
 import pytest
 
 from ik_triangulation.jobs.calls import call
+from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.verify import verify
 
 from ..bodies import human_rig
@@ -80,6 +81,9 @@ def test_every_call_describes_its_arguments():
         ({"call": "settings", "armature": "Rig", "tip": "hand.L", "values": {"solver": "MAGIC"}}, "cannot have this"),
         ({"call": "place", "target": "Rig", "frame": 1, "location": [0, 0]}, "three finite numbers"),
         ({"call": "reach", "armature": "Rig", "tip": "foot.L", "frame_start": 1, "frame_end": 9}, "Call set_up"),
+        ({"call": "settings", "armature": "Rig", "tip": "hand.L", "values": 3}, "is a JSON object, not 3"),
+        ('{"call": "place", "target": "Rig", "frame": Infinity, "location": [0, 0, 0]}', "no frame inf"),
+        ({"call": "place", "target": "Rig", "frame": 10**12, "location": [0, 0, 0]}, "no frame 1000000000000"),
         ("[1]", "no JSON object"),
         ("{", "no JSON object"),
     ],
@@ -93,3 +97,37 @@ def test_a_request_that_cannot_be_carried_out_says_why_and_changes_nothing(reque
     assert said in answer["error"]
     assert not answer["reached"]
     assert contents() == before
+
+
+def test_settings_are_as_they_were_where_one_of_them_cannot_be():
+    rig = human_rig()
+    done("set_up", armature=rig.name, tips=["hand.L"])
+    offset = rig.pose.bones["hand.L"].ik_triangulation.offset_location
+    before = offset[:]
+    values = {"offset_location": [1.0, 2.0, 3.0], "solver": "MAGIC"}
+    assert call({"call": "settings", "armature": rig.name, "tip": "hand.L", "values": values})["error"]
+    assert offset[:] == before
+
+
+def test_a_target_is_keyed_where_stretched_time_shows_it():
+    scene, rig = bpy.context.scene, human_rig()
+    done("set_up", armature=rig.name, tips=["hand.L"])
+    target = rig.pose.bones["hand.L"].ik_triangulation.target
+    scene.render.frame_map_new = 200
+    for frame in (10, 20):
+        done("place", target=target.name, frame=frame, location=[0.1 * frame, 0.0, 1.0])
+    for frame in (10, 20):
+        scene.frame_set(frame)
+        assert target.matrix_world.translation.x == pytest.approx(0.1 * frame)
+
+
+def test_a_bake_of_keyed_hips_above_held_feet_is_no_error_though_all_targets_wait():
+    rig = human_rig()
+    done("set_up", armature=rig.name)
+    hips = rig.pose.bones[body_of(rig, "foot.L").hips]
+    for frame, way in ((1, 0.0), (4, -0.1)):
+        hips.location.y = way
+        hips.keyframe_insert("location", frame=frame)
+    answer = done("bake", armature=rig.name, frame_start=1, frame_end=4)
+    assert answer["reached"]
+    assert answer["result"]["shown"] == []

@@ -183,3 +183,12 @@ def test_the_difference_goes_the_short_way_and_on_from_frame_to_frame():
     euler = run._replace(path='pose.bones["Bone"].rotation_euler', values=np.full((3, 3), 6.5, np.float32))
     assert np.abs(difference(euler, np.zeros((3, 3))).values).max() < 0.3
     assert without_effect(run).values.tolist() == [[1.0, 0.0, 0.0, 0.0]]
+
+
+def test_an_action_that_is_alone_is_below_a_layer_as_it_was_whatever_its_blending():
+    rig, target = animated()
+    rig.animation_data.action_influence, rig.animation_data.action_blend_type = 0.5, "SUBTRACT"
+    before = poses(rig)
+    bake(limb(rig, target, destination="LAYER"), 1, LAST)
+    rig.animation_data.nla_tracks[-1].mute = True
+    assert apart(before, poses(rig)) < SAME

@@ -121,10 +121,10 @@ class TargetHandle:
         for prop in self._changed:
             insert_keys(self._owner, prop, scene, self._is_empty)
 
-    def key_at(self, frame: float) -> None:
-        """Key the channels that were moved or turned at a frame. Raises RigError where Blender cannot."""
+    def key_at(self, time: float) -> None:
+        """Key the channels that were moved or turned at an evaluated time. Raises RigError where Blender cannot."""
         for prop in self._changed:
-            _insert(self._owner, prop, frame=frame)
+            _insert(self._owner, prop, frame=time)
 
     @property
     def _changed(self) -> list[str]:

@@ -70,9 +70,12 @@ def forget_figures() -> None:
 
 
 def keep_before(armature: Object) -> None:
-    """Keep the figures as those before a change that an operator has just made to an armature."""
-    if _state.asked is not None and _state.asked.armature == armature.session_uid and _state.reading is None:
-        _state.before = _state.figures
+    """Keep the figures as those before a change that an operator has just made to an armature.
+
+    None where they are still being read: those there are would be of an earlier change.
+    """
+    if _state.asked is not None and _state.asked.armature == armature.session_uid:
+        _state.before = _state.figures if _state.reading is None else {}
 
 
 def restore_before() -> None:
