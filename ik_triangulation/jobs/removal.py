@@ -60,8 +60,9 @@ def remove_everything(armature: Object, view_layer: ViewLayer | None = None, sce
     for tip in tips:
         stop(armature, tip)
     _put_back(armature)
+    made = made_targets(armature)
     forget_settings(armature)
-    unused = [remove_unused(target, armature) for target in made_targets(armature)]
+    unused = [remove_unused(target, armature) for target in made]
     remove_empty_collections(armature)
     maps = list(shown_maps(armature).values())
     for each in maps:

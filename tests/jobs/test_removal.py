@@ -38,6 +38,22 @@ def test_new_targets_are_in_one_collection_of_their_armature():
     assert len(targets) > 1
 
 
+def test_the_collection_of_targets_keeps_no_armature_in_the_file_and_goes_with_the_one_whose_they_are():
+    rig, target = made_limb()
+    (collection,) = target.users_collection
+    assert rig.users == 1
+    name, rig.name = rig.name, "Renamed"
+    other = chain_rig(3)
+    other.name = name
+    add_limbs(other, ["Bone 2"])
+    assert other.pose.bones["Bone 2"].ik_triangulation.target.users_collection != (collection,)
+    add_limbs(rig, ["Bone 1"])
+    assert rig.pose.bones["Bone 1"].ik_triangulation.target.users_collection == (collection,)
+    remove_everything(rig)
+    remove_everything(other)
+    assert not bpy.data.collections
+
+
 def test_an_armature_that_is_renamed_keeps_the_collection_of_its_targets():
     rig, _ = made_limb()
     rig.name = "Renamed"

@@ -6,12 +6,16 @@ The mark is a custom property, so that an object of the user's own is never take
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import bpy
 from bpy.types import Collection, Object, Scene, ViewLayer
 
 from ..map_objects import home
 
-_KEY = "ik_triangulation_made"  # custom property: of empties True, of collections their armature, or once its name
+# Custom property: of empties True, of collections the name that their armature had. A pointer to the armature would
+# keep it in the file when the user deletes it.
+_KEY = "ik_triangulation_made"
 
 
 def keep_target(armature: Object, empty: Object, scene: Scene, view_layer: ViewLayer) -> None:
@@ -21,7 +25,7 @@ def keep_target(armature: Object, empty: Object, scene: Scene, view_layer: ViewL
     found = next((each for each in around.children if _is_of(each, armature)), None)
     if found is None:
         found = bpy.data.collections.new(f"{armature.name} Targets")
-        found[_KEY] = armature
+        found[_KEY] = armature.name
         around.children.link(found)
     found.objects.link(empty)
 
@@ -44,16 +48,21 @@ def remove_unused(target: Object, armature: Object) -> bool:
     if not is_made(target) or target.library is not None or _is_used(target, armature):
         return False
     action = target.animation_data.action if target.animation_data else None
+    around = [each for each in target.users_collection if _KEY in each and each.library is None]
     bpy.data.objects.remove(target)
     if action is not None and not action.users and action.library is None:
         bpy.data.actions.remove(action)
-    remove_empty_collections(armature)
+    _remove_empty(around)
     return True
 
 
 def remove_empty_collections(armature: Object) -> None:
     """Remove the collections of the targets of an armature in which nothing is left."""
-    for collection in _collections(armature):
+    _remove_empty(_collections(armature))
+
+
+def _remove_empty(collections: Iterable[Collection]) -> None:
+    for collection in collections:
         if not collection.all_objects and not collection.children:
             bpy.data.collections.remove(collection)
 
@@ -63,8 +72,21 @@ def _collections(armature: Object) -> list[Collection]:
 
 
 def _is_of(collection: Collection, armature: Object) -> bool:
-    """Tell whether a collection is for the targets of an armature; before, it knew that by its name."""
-    return collection.library is None and collection.get(_KEY) in (armature, armature.name)
+    """Tell whether a collection is for the targets of an armature: it has one of them, or is called after it.
+
+    Armatures are renamed, and others get their names: so a name counts only where no other armature has a target there.
+    """
+    if collection.library is not None or _KEY not in collection:
+        return False
+    if _has_target_in(armature, collection):
+        return True
+    others = (ob for ob in bpy.data.objects if ob.type == "ARMATURE" and ob != armature)
+    return collection[_KEY] == armature.name and not any(_has_target_in(each, collection) for each in others)
+
+
+def _has_target_in(armature: Object, collection: Collection) -> bool:
+    targets = {bone.ik_triangulation.target for bone in armature.pose.bones}
+    return any(ob in targets for ob in collection.objects)
 
 
 def _is_used(target: Object, armature: Object) -> bool:

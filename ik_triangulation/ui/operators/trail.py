@@ -63,7 +63,7 @@ class POSE_OT_ik_triangulation_trail_drag(MovingOperator):
         begun = super().invoke(context, event)
         if begun == {"RUNNING_MODAL"}:
             self._rest = context.window_manager.event_timer_add(_AT_REST, window=context.window)
-            self._is_at_rest = False
+            self._is_at_rest, self._along = False, event.alt
         return begun
 
     def modal(self, context: Context, event: Event) -> set[str]:
