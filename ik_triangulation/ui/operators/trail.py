@@ -69,8 +69,12 @@ class POSE_OT_ik_triangulation_trail_drag(MovingOperator):
     def modal(self, context: Context, event: Event) -> set[str]:
         if event.type == "TIMER":
             # A body that is dragged is posed roughly; once the mouse rests, as it will be at the end.
-            if self._is_at_rest and self._is_dragged and cast("trails.PullDrag", self._drag).settle():
-                self._show(context)
+            try:
+                if self._is_at_rest and self._is_dragged and cast("trails.PullDrag", self._drag).settle():
+                    self._show(context)
+            except BaseException:
+                self.cancel(context)
+                raise
             self._is_at_rest = True
             return {"RUNNING_MODAL"}
         self._is_at_rest = False
