@@ -26,6 +26,7 @@ from ..rig.keyframes import curves_of, ensure_channelbag, is_baked
 from ..rig.keyframes.arrays import get_keys
 from ..rig.keyframes.channelbags import new_curve
 from ..rig.keyframes.shaping import profile_at
+from ..rig.layers import has_baked_layers
 from ..rig.limb import Limb
 from ..rig.rotation import channel
 from ..rig.targets.untouched import is_waiting
@@ -131,7 +132,15 @@ def _baked_part(bone: PoseBone, edit: Falloff, scene: Scene) -> EditedPart:
         smoothing = float(settings.get("smoothing", 0.0))
         limb = next(each for each in rig.limbs if each.tip == tip)
     else:
-        limb, span, _ = recorded_bake(armature, tip, scene)
+        try:
+            limb, span, _ = recorded_bake(armature, tip, scene)
+        except AnimationError:
+            if has_baked_layers(armature, [tip, *(above.name for above in bone.parent_recursive)]):
+                raise AnimationError(
+                    f"'{tip}' is baked onto a layer, which cannot be edited so. Press Delete Generated Keys, and "
+                    "bake it into the active action."
+                ) from None
+            raise
     if limb.keys_on == "IK" or not is_baked(armature, rig.bones if rig else limb.in_order):
         raise AnimationError(f"'{tip}' has no baked keys in the active action. Bake it first, onto its own bones.")
     first, last, step = span

@@ -57,7 +57,7 @@ class Influence(NamedTuple):
         if kind == "LAYER":
             return (
                 f"Blender rounds small turns of the layer of '{name}': the tip of '{tip}' is {off} away from the "
-                f"solution{where}."
+                f"solution{where}. Bake into an action if that is too far."
             )
         return f"The NLA of '{name}' moves the tip of '{tip}' {off} away from the solution{where}. Mute its strips."
 

@@ -10,6 +10,7 @@ import pytest
 
 from ik_triangulation.errors import AnimationError, SettingError
 from ik_triangulation.jobs.bake import bake, bake_body, delete_generated
+from ik_triangulation.jobs.edit import pull
 from ik_triangulation.jobs.keys import BodyKeySettings
 from ik_triangulation.rig.keyframes import Channel
 from ik_triangulation.rig.layers import difference, has_baked_layers, without_effect
@@ -192,3 +193,12 @@ def test_an_action_that_is_alone_is_below_a_layer_as_it_was_whatever_its_blendin
     bake(limb(rig, target, destination="LAYER"), 1, LAST)
     rig.animation_data.nla_tracks[-1].mute = True
     assert apart(before, poses(rig)) < SAME
+
+
+def test_a_pull_of_what_is_baked_onto_a_layer_says_so():
+    rig, target = animated()
+    tip = rig.pose.bones[-1]
+    tip.ik_triangulation.target = target
+    bake(limb(rig, target, destination="LAYER"), 1, LAST)
+    with nothing_lost(), pytest.raises(AnimationError, match="onto a layer"):
+        pull(rig, tip.name, 6, (0.0, 0.0, 0.1), 3)
