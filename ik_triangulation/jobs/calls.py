@@ -136,8 +136,11 @@ def _settings(armature: str, tip: str, values: Mapping[str, Any] = {}) -> _Answe
 def _place(target: str, frame: float, location: Sequence[float], rotation: Sequence[float] = ()) -> _Answer:
     """Key the place of a target at a frame: location in world space, rotation as a quaternion w, x, y, z."""
     ob = _object(target)
-    if len(location) != 3 or len(rotation) not in (0, 4) or not all(map(isfinite, (*location, *rotation))):
-        raise SettingError("A location is three finite numbers, a rotation a quaternion of four: w, x, y, z.")
+    is_turn = not rotation or (len(rotation) == 4 and any(rotation))
+    if len(location) != 3 or not is_turn or not all(map(isfinite, (*location, *rotation))):
+        raise SettingError(
+            "A location is three finite numbers, a rotation a quaternion of w, x, y, z that are not all 0."
+        )
     key_place(ob, frame, Vector(location), Quaternion(rotation) if rotation else None)
     return _Answer({"target": ob.name, "frame": frame})
 

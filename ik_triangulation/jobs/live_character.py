@@ -332,7 +332,8 @@ class LiveBody(LiveState):
         if samples.shown is None:
             ahead = solve_ahead(rig, self.tip, self._goals, now, samples, known, scene, view_layer)
         self._ahead = ahead if isinstance(ahead, AheadOfBake) else None
-        self._goes_on = self._ahead is not None and self._ahead is known and not constrained
+        is_known = self._ahead is not None and self._ahead is known
+        self._goes_on = is_known and not constrained and self._motion is not None
         if not self._goes_on and not constrained:
             samples = with_planted(rig, samples, scene)
         if self._ahead is not None:

@@ -355,6 +355,9 @@ def key_place(
     check_range(scene, frame, frame, 1)
     check_action(target)
     check_curves(curves_of(target), f"target '{target.name}'")
+    animation, moved = target.animation_data, ("location",) if rotation is None else ("location", "rotation")
+    if any(curve.data_path.startswith(moved) and not curve.mute for curve in (animation.drivers if animation else ())):
+        raise AnimationError(f"Target '{target.name}' has a driver. Key what drives it, or remove it.")
     with stepping(scene, view_layer) as evaluate:
         handle = TargetHandle(target, "", evaluate(frame))
         handle.move(location - handle.frame.translation)

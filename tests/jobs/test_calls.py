@@ -11,7 +11,7 @@ from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.verify import verify
 
 from ..bodies import human_rig
-from ..rigs import contents
+from ..rigs import contents, empty
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -81,6 +81,7 @@ def test_every_call_describes_its_arguments():
         ({"call": "settings", "armature": "Rig", "tip": "hand.L", "values": {"solver": "MAGIC"}}, "cannot have this"),
         ({"call": "place", "target": "Rig", "frame": 1, "location": [0, 0]}, "three finite numbers"),
         ({"call": "reach", "armature": "Rig", "tip": "foot.L", "frame_start": 1, "frame_end": 9}, "Call set_up"),
+        ({"call": "place", "target": "Rig", "frame": 1, "location": [0, 0, 0], "rotation": [0, 0, 0, 0]}, "not all 0"),
         ({"call": "settings", "armature": "Rig", "tip": "hand.L", "values": 3}, "is a JSON object, not 3"),
         ('{"call": "place", "target": "Rig", "frame": Infinity, "location": [0, 0, 0]}', "no frame inf"),
         ({"call": "place", "target": "Rig", "frame": 10**12, "location": [0, 0, 0]}, "no frame 1000000000000"),
@@ -131,3 +132,11 @@ def test_a_bake_of_keyed_hips_above_held_feet_is_no_error_though_all_targets_wai
     answer = done("bake", armature=rig.name, frame_start=1, frame_end=4)
     assert answer["reached"]
     assert answer["result"]["shown"] == []
+
+
+def test_a_target_that_is_driven_is_not_keyed_in_vain():
+    target = empty()
+    target.driver_add("location", 0).driver.expression = "1"
+    before = contents()
+    assert "has a driver" in call({"call": "place", "target": target.name, "frame": 1, "location": [0, 0, 0]})["error"]
+    assert contents() == before

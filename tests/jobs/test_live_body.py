@@ -344,6 +344,21 @@ def test_hips_that_are_fixed_stay(rig):
     assert tuple(rig.pose.bones["spine"].location) == before
 
 
+def test_feet_are_planted_at_the_next_frame_of_a_solved_shot_though_a_drag_was_cancelled(rig):
+    target, start = target_of(rig, "hand.L"), target_of(rig, "hand.L").location.copy()
+    for frame, way in ((1, (0, 0, 0)), (LAST, (-0.2, -0.4, -0.6))):
+        target.location = start + Vector(way)
+        target.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_set(2)
+    live.start(rig, "hand.L")
+    body = live._found(rig, "hand.L")
+    bpy.context.scene.frame_set(12)
+    assert set(body._motion.problem.samples.places) == set(FEET)
+    body._motion = None  # as cancel_drag() leaves it
+    bpy.context.scene.frame_set(13)
+    assert set(body._motion.problem.samples.places) == set(FEET)
+
+
 def test_a_shot_that_was_solved_is_solved_again_once_a_limit_has_changed(rig):
     target, start = target_of(rig, "hand.L"), target_of(rig, "hand.L").location.copy()
     for frame, way in ((1, (0, 0, 0)), (12, (-0.2, -0.4, -0.6)), (LAST, (0, -0.2, 0))):
