@@ -159,6 +159,7 @@ def walk_by_a_strip(rig):
     push_down(rig)
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")  # as where the only planted leg had no side to open its knee to
 @pytest.mark.parametrize("change", [drive_the_hips, constrain_what_carries_the_target, walk_by_a_strip])
 def test_where_more_than_keys_moves_a_body_it_is_what_is_baked(change):
     rig = set_up_rig(LAST, SMALL)

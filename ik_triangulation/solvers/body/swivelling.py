@@ -158,12 +158,13 @@ def _opened(tree: Tree, states: States, legs: Sequence[tuple[LimbOfBody, Heel]])
         hip, knee, ankle = heads[limb.joints[0]], heads[heel.knee], heads[heel.ankle]
         line = normalized(ankle - hip)
         bend = np.arctan2(lengths(cross(knee - hip, ankle - knee)), dot(knee - hip, ankle - knee))
-        ahead, aside = cross(heel.across, heel.upright), heel.across * np.sign(dot(hip - middle, heel.across))
+        side = np.sign(dot(hip - middle, heel.across))  # 0 of a leg that is alone: there is nothing to go apart from
+        ahead, aside = cross(heel.across, heel.upright), heel.across * np.where(side == 0.0, 1.0, side)
         ahead = normalized(ahead - dot(ahead, line) * line)
         aside = normalized(aside - dot(aside, line) * line - dot(aside, ahead) * ahead)
         share = np.clip((bend - _BENT) / (_DEEP - _BENT), 0.0, 1.0)
         now = np.arctan2(dot(knee - hip, aside), dot(knee - hip, ahead))
-        more = np.maximum(_OPEN * share * share * (3.0 - 2.0 * share) - now, 0.0) * (np.abs(now) < _OPEN)
+        more = np.maximum(_OPEN * share * share * (3.0 - 2.0 * share) - now, 0.0) * (np.abs(now) < _OPEN) * np.abs(side)
         turn = line * more * np.sign(dot(cross(line, ahead), aside))
         for joint, each in ((limb.joints[0], turn), (heel.ankle, -turn)):
             own = rotate_back(geometry.frames[joint][:, :3], each)
