@@ -29,6 +29,7 @@ _ARM = 0.3  # of the mean leg: least length of an arm; and largest, above which 
 _LONGEST_ARM = 1.9
 _GROUND, _DOWN = 0.05, 0.1  # of the size: height of what stands on the ground, and least height of a leg
 _LEVEL = 0.03  # of the size: difference of the heights of feet on level ground
+_FLAT = 1e-3  # of the size: height of what lies on the ground
 _ASKEW = 0.3  # cosine of the angle between up and the plane's normal from which on a skeleton stands askew
 _LAST = 0.4  # of the bone before: largest length of a bone that nothing hangs on
 _UNSAID = Clue()
@@ -271,8 +272,9 @@ class _Guessing:
             return None
         score, picked = max(candidates, key=lambda each: each[0])
         least = _LEAST_CRAWLING if self.crawls else least
-        rise = float((self._points(line)[-1] - self._points(line)[picked[0]]) @ self.up)
-        plain = kind == "LEG" and len(line.bones) - picked[0] == 2 and rise < _LEVEL * self.size  # without a foot
+        heights = (self._points(line)[picked[0] :] @ self.up) / self.size
+        stands = heights[-1] - heights[0] < _LEVEL and heights.max() - heights[-1] > _FLAT
+        plain = kind == "LEG" and len(heights) == 3 and stands  # without a foot
         if score + sure < least or (
             picked[-1] == len(line.bones) and said != kind and not (line.ends_in_branches or plain)
         ):
