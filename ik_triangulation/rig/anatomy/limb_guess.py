@@ -273,8 +273,8 @@ class _Guessing:
         score, picked = max(candidates, key=lambda each: each[0])
         least = _LEAST_CRAWLING if self.crawls else least
         heights = (self._points(line)[picked[0] :] @ self.up) / self.size
-        stands = heights[-1] - heights[0] < _LEVEL and heights.max() - heights[-1] > _FLAT
-        plain = kind == "LEG" and len(heights) == 3 and stands  # without a foot
+        is_up = heights[-1] - heights[0] < _LEVEL and heights.max() - heights[-1] > _FLAT
+        plain = kind == "LEG" and len(heights) == 3 and is_up  # without a foot
         if score + sure < least or (
             picked[-1] == len(line.bones) and said != kind and not (line.ends_in_branches or plain)
         ):
