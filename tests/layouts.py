@@ -18,6 +18,7 @@ class Recorder:
         self.context, self.above, self.active, self.enabled = context, above, True, True
         self.drawn = above.drawn if above else []
         self.properties = above.properties if above else set()  # (property group, property)
+        self.labels = above.labels if above else {}  # of buttons, by operator
 
     def _part(self, align=False, heading="", factor=0.0):
         return Recorder(self.context, self)
@@ -58,6 +59,7 @@ class Recorder:
         group, _, operator = name.partition(".")
         assert hasattr(bpy.types, f"{group.upper()}_OT_{operator}")
         self._add(operator.removeprefix("ik_triangulation_"), icon)
+        self.labels[operator.removeprefix("ik_triangulation_")] = text
         return SimpleNamespace()
 
     def menu(self, name, text=None, icon="NONE"):

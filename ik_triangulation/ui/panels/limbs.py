@@ -8,7 +8,7 @@ from bpy.types import Context, Object, Panel, PoseBone, UILayout
 from ...errors import IKError
 from ...jobs import live, setup
 from ...presets import SUBDIR, SUFFIX
-from ...rig import keyframes, layers
+from ...rig import keyframes
 from ...rig import limb as rig_limb
 from .. import manual
 from ..context import (
@@ -255,11 +255,13 @@ def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Cont
 
 
 def _is_baked_already(context: Context) -> bool:
-    """Tell whether the active limb has baked keys."""
+    """Tell whether a bake replaces baked keys of the active limb: one onto a layer adds another layer instead."""
+    if active_bone(context).ik_triangulation.destination == "LAYER":
+        return False
     try:
         names = control_names(active_bone(context)) if active_bone(context).ik_triangulation.keys_on == "IK" else None
         armature, bones = active_armature(context), names.bones if names else active_chain(context)
-        return keyframes.is_baked(armature, bones) or layers.has_baked_layers(armature, bones)
+        return keyframes.is_baked(armature, bones)
     except IKError:
         return False
 

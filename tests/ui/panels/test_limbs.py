@@ -99,6 +99,18 @@ def test_all_limbs_can_be_baked_where_there_are_several():
     assert "bake_all" not in drawn(MAIN)
 
 
+def test_only_a_bake_that_replaces_keys_is_called_bake_again():
+    rig, _, limb = standard()
+    assert recorded(MAIN).labels["bake"] == "Bake"
+    bpy.ops.pose.ik_triangulation_bake(frame_start=1, frame_end=2)
+    assert recorded(MAIN).labels["bake"] == "Bake Again"
+    limb.destination = "LAYER"
+    for layers in (1, 2):  # above the action, which is on a track of its own
+        assert recorded(MAIN).labels["bake"] == "Bake"
+        bpy.ops.pose.ik_triangulation_bake(frame_start=1, frame_end=2)
+        assert len(rig.animation_data.nla_tracks) == layers + 1
+
+
 def test_the_last_result_is_one_line():
     standard()
     before = drawn(MAIN)
