@@ -182,10 +182,12 @@ def delete_generated(
     last: float = inf,
     view_layer: ViewLayer | None = None,
     scene: Scene | None = None,
+    notes: list[str] | None = None,
 ) -> int:
     """Delete the rotation keys of these bones that a bake has made, from frame `first` to `last`; return their number.
 
-    The keys that they have replaced are given back. Raises an IKError that names the culprit; then nothing has changed.
+    The keys that they have replaced are given back, and so is the action that a layer was put above: where that cannot
+    be, `notes` are added. Raises an IKError that names the culprit; then nothing has changed.
     """
     for name in bones:
         find_bone(armature, name)
@@ -205,8 +207,9 @@ def delete_generated(
             undo.pop_all()
             for curve in removed.empty:  # of which Blender shows nothing: the last thing to do, as it cannot be undone
                 removed.bag.fcurves.remove(curve)
-            for call in last_calls:
-                call()
+            told = [note for call in last_calls if (note := call())]
+            if notes is not None:
+                notes += told
             if layered:
                 view_layer.update()
     return removed.count + layered

@@ -175,7 +175,9 @@ def _undo(armature: str, everything: bool = False) -> _Answer:
     rig = _rig(armature)
     if everything:
         return _Answer(remove_everything(rig)._asdict())
-    return _Answer({"keys": delete_generated(rig, [bone.name for bone in rig.pose.bones])})
+    notes = list[str]()
+    keys = delete_generated(rig, [bone.name for bone in rig.pose.bones], notes=notes)
+    return _Answer({"keys": keys}, warnings=notes)
 
 
 _CALLS: dict[str, Callable[..., _Answer]] = {

@@ -21,7 +21,7 @@ from bpy.types import Action, ActionChannelbag, AnimData, NlaStrip, NlaTrack, Ob
 from ..kinematics.arrays import Array
 from ..kinematics.batch.algebra import conjugated, product, signs_along
 from .keyframes import Channel, generated
-from .keyframes.arrays import get_keys, in_range, put_keys
+from .keyframes.arrays import SAME_FRAME, get_keys, in_range, put_keys
 from .rotation import PROPERTIES
 from .timeline import evaluated_time, strips_of
 
@@ -30,6 +30,7 @@ _COARSE = 0.02  # [rad] half angles up to which cosines are chosen
 _LENGTHS = 1.0 + np.concatenate(([0.0], np.linspace(-0.3, 0.6, 181)))  # that are tried, the first one preferred
 
 _MARK = "ik_triangulation_layer"  # custom property of a layer's action: the name of the track pushed down for it, or ""
+_BELOW = "ik_triangulation_below_layer"  # custom property of an action that was pushed down, as tracks can be renamed
 
 
 def new_layer(first: float, last: float, armature: Object, undo: ExitStack) -> ActionChannelbag:
@@ -70,6 +71,9 @@ def _push_down(armature: Object, first: float, last: float, undo: ExitStack) -> 
         strip.influence = animation.action_influence
         strip.keyframe_insert("influence", frame=begin)
     animation.action = None
+    if _BELOW not in action:
+        action[_BELOW] = True
+        undo.callback(action.pop, _BELOW, None)
     return str(track.name)
 
 
@@ -221,13 +225,13 @@ def _paths(armature: Object, bones: Collection[str]) -> set[str]:
 
 def remove_layer_keys(
     armature: Object, bones: Collection[str], first: float, last: float, undo: ExitStack
-) -> tuple[int, Sequence[partial[None]]]:
+) -> tuple[int, Sequence[partial[str | None]]]:
     """Remove the keyframes that bakes have given these bones on layers between two times; return their number.
 
     Layers, and curves, that are left without any are for the caller to remove by the calls returned, as that cannot be
-    undone. Closing `undo` restores everything else.
+    undone; they return what is to be told, if anything. Closing `undo` restores everything else.
     """
-    paths, count, ends = _paths(armature, bones), 0, list[partial[None]]()
+    paths, count, ends = _paths(armature, bones), 0, list[partial[str | None]]()
     for layer in _layers(armature):
         left = 0
         for curve in layer.bag.fcurves:
@@ -247,8 +251,11 @@ def remove_layer_keys(
     return count, ends
 
 
-def _remove_layer(armature: Object, layer: _Layer) -> None:
-    """Remove a layer; the action that was pushed down for it is the active one again, if nothing else is there."""
+def _remove_layer(armature: Object, layer: _Layer) -> str | None:
+    """Remove a layer; with the last one the action that was pushed down is the active one again.
+
+    Returns a note where it cannot be, as that would change the motion.
+    """
     animation, action = armature.animation_data, layer.strip.action
     below = action[_MARK]
     layer.track.strips.remove(layer.strip)
@@ -257,12 +264,36 @@ def _remove_layer(armature: Object, layer: _Layer) -> None:
     if not action.users:
         bpy.data.actions.remove(action)
     others = list(_layers(armature))
-    if below and animation.action is None:
-        if others:
-            others[-1].bag.id_data[_MARK] = others[-1].bag.id_data[_MARK] or below
-            return
-        track = animation.nla_tracks.get(below)
-        if track is not None and len(track.strips) == 1 and track == animation.nla_tracks[-1]:
-            base, slot = track.strips[0].action, track.strips[0].action_slot
-            animation.nla_tracks.remove(track)
-            _assign_again(animation, base, slot.handle if slot else None)
+    if below and others:
+        others[-1].bag.id_data[_MARK] = others[-1].bag.id_data[_MARK] or below
+    return _give_back(animation, below) if below and not others else None
+
+
+def _give_back(animation: AnimData, below: str) -> str | None:
+    """Assign the action that was pushed down again; return a note where it stays on its track, called `below` then."""
+    found = (
+        (track, strip)
+        for track in reversed(animation.nla_tracks)
+        for strip in track.strips
+        if strip.action and (_BELOW in strip.action or track.name == below)
+    )
+    track, strip = next(found, (None, None))
+    if track is None:
+        return None  # somebody has removed it
+    base, slot = strip.action, strip.action_slot
+    base.pop(_BELOW, None)
+    is_alone = animation.action is None and len(track.strips) == 1 and track == animation.nla_tracks[-1]
+    if not is_alone or track.mute or not _plays_as_it_is(strip):
+        return (
+            f"Action '{base.name}' stays on NLA track '{track.name}', as others are above it or its strip was changed. "
+            "The motion is the same."
+        )
+    animation.nla_tracks.remove(track)
+    _assign_again(animation, base, slot.handle if slot else None)
+    return None
+
+
+def _plays_as_it_is(strip: NlaStrip) -> bool:
+    """Tell whether a strip plays its action at the action's own times."""
+    moved = abs(strip.frame_start - strip.action_frame_start) > SAME_FRAME
+    return not (moved or strip.mute or strip.use_reverse or strip.scale != 1.0 or strip.repeat != 1.0)

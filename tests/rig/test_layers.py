@@ -146,6 +146,28 @@ def test_a_part_of_a_layer_is_deleted_and_the_rest_stays():
     assert sorted({len(curve.keyframe_points) for curve in curves}) == [LAST - 4, LAST]
 
 
+def test_the_action_below_is_given_back_from_a_renamed_track_and_a_note_says_where_it_cannot_be():
+    rig, target = animated()
+    bones, animation, base = rig.pose.bones.keys(), rig.animation_data, rig.animation_data.action
+    bpy.context.scene.frame_set(1)
+    with nothing_lost():
+        bake(limb(rig, target, destination="LAYER"), 1, LAST)
+        animation.nla_tracks[0].name = "Renamed"
+        notes = []
+        delete_generated(rig, bones, notes=notes)
+        bpy.context.scene.frame_set(1)
+    assert (animation.action, len(animation.nla_tracks), notes) == (base, 0, [])
+    bake(limb(rig, target, destination="LAYER"), 1, LAST)
+    animation.nla_tracks[0].name = "Renamed"
+    rig.location.x = 1.0
+    rig.keyframe_insert("location", frame=1)
+    delete_generated(rig, bones, notes=notes)
+    assert animation.action != base
+    assert [track.name for track in animation.nla_tracks] == ["Renamed"]
+    assert len(notes) == 1
+    assert f"'{base.name}' stays on NLA track 'Renamed'" in notes[0]
+
+
 def test_keys_of_ik_controls_and_an_nla_that_is_off_are_refused():
     rig, target = animated()
     with nothing_lost(), pytest.raises(SettingError, match="limb's own bones"):

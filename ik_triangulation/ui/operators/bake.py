@@ -204,8 +204,15 @@ class POSE_OT_ik_triangulation_generated_delete(IKOperator):
         chain = body.bones if body is not None else active_chain(context)
         names = control_names(active_bone(context)) if body is None else None
         chain = [*chain, *(name for name in (names.bones if names else ()) if name not in chain)]
-        count = bakes.delete_generated(active_armature(context), chain, first, last, context.view_layer, scene)
-        told = self.conclude(lambda: self.tell({"INFO"}, f"Deleted {count} keys"))
+        where, notes = (context.view_layer, scene), list[str]()
+        count = bakes.delete_generated(active_armature(context), chain, first, last, *where, notes)
+
+        def tell() -> None:
+            self.tell({"INFO"}, f"Deleted {count} keys")
+            for note in notes:
+                self.tell({"WARNING"}, note)
+
+        told = self.conclude(tell)
         return told if count else {"CANCELLED"}
 
 
