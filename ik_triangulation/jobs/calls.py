@@ -304,11 +304,17 @@ def _armature_as_set_up(rig: Object) -> dict[str, Any]:
 
 def _verified(rig: Object, reports: Sequence[Report], span: tuple[int, int, float]) -> _Answer:
     """Return the answer for reports of what was written, and beside it what a second look at the frames shows."""
-    tips_there = enabled_tips(rig) if has_limbs(rig) else ()
-    asks = any(not is_waiting(rig.pose.bones[name]) for name in tips_there)  # not where all tips are held
-    shown = verify_tips(rig, *span) if asks else {}
     tips = [tip for report in reports for tip in report.tips.values()]
     warnings = [warning for report in reports for warning in report.warnings]
+    shown: dict[str, TipReport] = {}
+    for name in dict.fromkeys([*(enabled_tips(rig) if has_limbs(rig) else ()), *(tip.tip for tip in tips)]):
+        bone = rig.pose.bones[name]
+        if bone.ik_triangulation.target is None or is_waiting(bone):  # one that is held, or asks for nothing
+            continue
+        try:
+            shown |= verify_tips(rig, *span, tips=[name])
+        except IKError as error:  # the keys are there
+            warnings.append(f"'{name}' was not measured a second time: {error}")
     for tip in tips:
         seen = shown.get(tip.tip)
         if seen is not None and tip.reached and not seen.reached:

@@ -42,10 +42,11 @@ def verify(
     frame_end: int,
     step: float = 1,
     *,
+    tips: Sequence[str] | None = None,
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
 ) -> dict[str, TipReport]:
-    """Return, by tip, where the enabled limbs of a rig are at these frames, measured on what Blender shows.
+    """Return, by tip, where limbs of a rig are at these frames, measured on what Blender shows: `tips` or all enabled.
 
     That is true of any animation, whoever made it. Limbs of generated rigs are measured by the deform bones that follow
     them too. Targets that were made and not moved yet ask for nothing, and held tips without a target are judged by
@@ -56,7 +57,8 @@ def verify(
     check_range(scene, frame_start, frame_end, step)
     frames = frames_from(frame_start, frame_end, step)
     bones = armature.pose.bones
-    limbs = [Limb.of(bones[name]) for name in enabled_tips(armature) if not is_waiting(bones[name])]
+    names = enabled_tips(armature) if tips is None else tips
+    limbs = [Limb.of(bones[name]) for name in names if not is_waiting(bones[name])]
     if not limbs:
         raise ChainError(f"No target of '{armature.name}' has been moved. Move one, or key it.")
     for limb in limbs:

@@ -61,6 +61,19 @@ def test_a_tip_that_something_else_moves_is_found_by_a_second_look():
     assert seen.largest_distance > 1e-2
 
 
+def test_a_reach_of_a_disabled_limb_is_looked_at_again_beside_one_that_cannot_be_read():
+    rig = human_rig()
+    done("set_up", armature=rig.name, tips=["hand.L", "hand.R"])
+    hand, other = (rig.pose.bones[name].ik_triangulation for name in ("hand.L", "hand.R"))
+    hand.enabled = False
+    done("place", target=hand.target.name, frame=1, location=list(hand.target.matrix_world.translation))
+    other.target = bpy.data.objects.new("In no scene", None)
+    answer = done("reach", armature=rig.name, tip="hand.L", frame_start=1, frame_end=4)
+    assert answer["reached"]
+    assert [tip["tip"] for tip in answer["result"]["shown"]] == ["hand.L"]
+    assert any("'hand.R' was not measured" in warning for warning in answer["warnings"])
+
+
 def test_every_call_describes_its_arguments():
     described = done("describe")["result"]
     assert len(described) == 10
