@@ -17,13 +17,13 @@ from bpy.types import Depsgraph, Object, Scene, ViewLayer
 from mathutils import Matrix, Quaternion, Vector
 
 from ..cooperative import Job, Work, cooperative, finished, relay
-from ..errors import AnimationError, IKError, RigError, SettingError, TargetError
+from ..errors import AnimationError, IKError, SettingError, TargetError
 from ..kinematics.rotation import orientation
 from ..rig.by_hand.shown_limb import key_bones
 from ..rig.checks import check_limb, check_range, check_readable
 from ..rig.frames.reader import FrameReader, stepping
 from ..rig.frames.samples import frame_of
-from ..rig.keyframes import check_action, check_curves, curves_of, ensure_channelbag, key_frames
+from ..rig.keyframes import check_action, check_curves, curves_of, ensure_channelbag, keep_curves, key_frames
 from ..rig.keyframes.unkeyed import AnimatedValues, values_shown
 from ..rig.keyframes.writing import replace_keys
 from ..rig.limb import Limb, selected_limb
@@ -358,13 +358,12 @@ def key_place(
     animation, moved = target.animation_data, ("location",) if rotation is None else ("location", "rotation")
     if any(curve.data_path.startswith(moved) and not curve.mute for curve in (animation.drivers if animation else ())):
         raise AnimationError(f"Target '{target.name}' has a driver. Key what drives it, or remove it.")
-    with stepping(scene, view_layer) as evaluate:
+    with stepping(scene, view_layer) as evaluate, Undo() as undo:
         handle = TargetHandle(target, "", evaluate(frame))
+        undo.callback(handle.restore)
         handle.move(location - handle.frame.translation)
         if rotation is not None:
             handle.turn(rotation.normalized() @ orientation(handle.frame.to_3x3()).conjugated())
-        try:
-            handle.key_at(evaluated_time(scene, frame))
-        except RigError:
-            handle.restore()
-            raise
+        keep_curves(target, undo)
+        handle.key_at(evaluated_time(scene, frame))
+        undo.pop_all()

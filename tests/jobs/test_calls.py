@@ -11,7 +11,7 @@ from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.verify import verify
 
 from ..bodies import human_rig
-from ..rigs import contents, empty
+from ..rigs import contents, curves_of, empty
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -152,4 +152,19 @@ def test_a_target_that_is_driven_is_not_keyed_in_vain():
     target.driver_add("location", 0).driver.expression = "1"
     before = contents()
     assert "has a driver" in call({"call": "place", "target": target.name, "frame": 1, "location": [0, 0, 0]})["error"]
+    assert contents() == before
+
+
+@pytest.mark.parametrize("has_location", [False, True])
+def test_a_location_is_not_keyed_where_the_rotation_cannot_be(has_location):
+    target = empty()
+    if has_location:
+        for frame in (1, 9):
+            target.keyframe_insert("location", frame=frame)
+    target.keyframe_insert("rotation_euler", frame=1)
+    curves_of(target)[-1].modifiers.new("GENERATOR")
+    bpy.context.view_layer.update()
+    before = contents()
+    answer = call({"call": "place", "target": target.name, "frame": 4, "location": [1, 2, 3], "rotation": [1, 1, 0, 0]})
+    assert "take no keys" in answer["error"]
     assert contents() == before

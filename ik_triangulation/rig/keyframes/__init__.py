@@ -10,6 +10,7 @@ from .channelbags import (
     curves_of,
     ensure_channelbag,
     is_muted,
+    keep_curves,
 )
 from .reading import GENERATED, ByHand, generated, is_baked, key_frames, keys_beside, made_by_hand, values_before
 from .unkeyed import AnimatedValues
@@ -32,6 +33,7 @@ __all__ = [
     "interpolation_of",
     "is_baked",
     "is_muted",
+    "keep_curves",
     "key_frames",
     "keys_beside",
     "made_by_hand",

@@ -11,6 +11,7 @@ from bpy.types import Action, ActionChannelbag, ActionChannelbagFCurves, FCurve,
 
 from ...errors import AnimationError
 from ..rotation import PROPERTIES, channel
+from .arrays import KeyArrays, get_keys, put_keys
 
 # From Blender 5 on a new F-curve is put into its group at once.
 _NAMES_GROUP = "group_name" in ActionChannelbagFCurves.bl_rna.functions["new"].parameters
@@ -65,6 +66,24 @@ def ensure_channelbag(armature: Object, undo: ExitStack) -> ActionChannelbag:
     if strip.channelbag(slot) is None:
         undo.callback(strip.channelbags.remove, strip.channelbag(slot, ensure=True))
     return strip.channelbag(slot)
+
+
+def keep_curves(ob: Object, undo: ExitStack) -> None:
+    """Have the closing of `undo` restore the keyframes of an object's action, and remove F-curves made since."""
+    bag = ensure_channelbag(ob, undo)
+    keys = {(curve.data_path, curve.array_index): get_keys(curve) for curve in bag.fcurves}
+    undo.callback(_restore_curves, bag, keys, {group.name for group in bag.groups})
+
+
+def _restore_curves(bag: ActionChannelbag, keys: Mapping[tuple[str, int], KeyArrays], groups: set[str]) -> None:
+    for group in [group for group in bag.groups if group.name not in groups]:
+        bag.groups.remove(group)  # first, as Blender removes a group with its last F-curve
+    for curve in list(bag.fcurves):
+        before = keys.get((curve.data_path, curve.array_index))
+        if before is None:
+            bag.fcurves.remove(curve)
+        else:
+            put_keys(curve, before)
 
 
 def find_curves(bag: ActionChannelbag | None, path: str, count: int = 4) -> dict[int, FCurve]:

@@ -17,7 +17,8 @@ from ...kinematics.rotation import orientation, rotation_between
 from ..armature import find_bone, is_flat
 from ..by_hand.shown_limb import shown_limb
 from ..frames.samples import frame_of, offset_of, tip_location
-from ..keyframes import Channel, curves_of
+from ..keyframes import Channel, curves_of, get_keys
+from ..keyframes.arrays import in_range
 from ..limb import Limb
 from ..rotation import channel, delta_rotation, rotation_from, values_for
 from ..stance import look_of
@@ -125,6 +126,10 @@ class TargetHandle:
         """Key the channels that were moved or turned at an evaluated time. Raises RigError where Blender cannot."""
         for prop in self._changed:
             _insert(self._owner, prop, frame=time)
+            path, ob = self._owner.path_from_id(prop), self._owner.id_data
+            keyed = [in_range(get_keys(curve), time, time).any() for curve in curves_of(ob) if curve.data_path == path]
+            if not all(keyed):  # of which Blender only warns
+                raise RigError(f"The F-Curves of '{ob.name}' take no keys. Apply or remove their modifiers.")
 
     @property
     def _changed(self) -> list[str]:
