@@ -90,8 +90,8 @@ def retime(
     The change fades over `falloff` frames on both sides, by a `profile` of proportional editing; what is outside keeps
     its timing. The keyframes of the limb's target move, and the frames within the falloff, of the limb or its body, are
     solved again near the poses that were there at their time before. Of a bone without a target the keyframes of its
-    limb move, and there is no report. Raises an IKError that names the culprit; then, and if it is stopped, nothing has
-    changed.
+    limb move, and there is no report; nor is there with an offset of 0, which changes nothing. Raises an IKError that
+    names the culprit; then, and if it is stopped, nothing has changed.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     edit = Retime(float(frame), int(falloff), profile, float(offset))
@@ -101,6 +101,8 @@ def retime(
     with Undo() as undo:
         if has_target(bone):
             part = yield from relay(part_around(bone, edit, scene, view_layer, undo), (0, _PARTS))
+            if not edit.shift:
+                return None
             before = yield from relay(poses_of_bake(part, scene, view_layer), (0, _PARTS))
             curves, name = _of_target(part.limb.target, keyable_owner(part.limb)), f"target '{part.limb.target_name}'"
             yield from relay(_move_keys(part.limb.target, curves, name, edit, scene, view_layer, undo), (0, _PARTS))
@@ -112,6 +114,8 @@ def retime(
             names = bones_to(bone)
             check_keyed_around([armature.pose.bones[each] for each in names], edit.frame, scene)
             check_keys(armature, names)
+            if not edit.shift:
+                return None
             found = [curve for each in names for curve in _of_target(armature, armature.pose.bones[each])]
             yield from relay(_move_keys(armature, found, f"'{tip}'", edit, scene, view_layer, undo), (0, _PARTS))
         view_layer.update()

@@ -81,6 +81,13 @@ def test_keys_of_bones_without_a_target_move(rig):
     assert far(after[:20] + after[40:], before[:20] + before[40:]) < 1e-5
 
 
+def test_an_offset_of_nothing_changes_nothing(rig):
+    rig.data.bones.active = rig.data.bones["hand.L"]
+    with nothing_lost():
+        assert retime(rig, "hand.L", AT, 0, FALLOFF) is None
+        assert bpy.ops.pose.ik_triangulation_retime(frame=AT) == {"FINISHED"}, "so that the offset can be adjusted"
+
+
 def test_the_motion_never_turns_back(rig):
     edit = Retime(25.0, FALLOFF, "SMOOTH", 8.0)
     assert min(np.diff(edit.sources(FRAMES))) > 0.0

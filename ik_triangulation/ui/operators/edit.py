@@ -149,7 +149,10 @@ class POSE_OT_ik_triangulation_retime(JobOperator):
     def report_result(self, context: Context, result: "reporting.Report | None") -> set[str]:
         if result is not None:
             return report_outcome(self, context, [result])
-        self.tell({"INFO"}, f"Keys around frame {self.frame} moved by {self.offset} frames")
+        if self.offset:
+            self.tell({"INFO"}, f"Keys around frame {self.frame} moved by {self.offset} frames")
+        else:
+            self.tell({"INFO"}, "Set the Offset in Adjust Last Operation")
         return {"FINISHED"}
 
     def draw(self, context: Context) -> None:
