@@ -350,7 +350,7 @@ class LiveBody(LiveState):
         None for the latter where a target is off its animation, and outside the range.
         """
         (frame,) = samples.frames
-        if self._evaluated is None or not self._evaluated.shows(frame):
+        if self._evaluated is None or not self._evaluated.shows(frame, scene):
             evaluated = solve_shown_ahead(rig, self.tip, samples, scene, view_layer)
             self._evaluated = evaluated if isinstance(evaluated, ShownAhead) else None
         if self._evaluated is None:

@@ -39,7 +39,7 @@ from .frame_solver import NATURAL, SolvedFrame, solver_settings
 from .keys import body_settings
 from .live_state import Surroundings, surroundings_of
 from .natural_shot import is_at, is_moving
-from .problem import BodyProblem, read_problem
+from .problem import BodyProblem, fps_of, read_problem
 
 
 def still_samples(
@@ -321,7 +321,7 @@ def solve_ahead(
         (limb.tip, None if is_waiting(bones[limb.tip]) else _bytes(shot))
         for limb, shot in zip(rig.limbs, shots, strict=True)
     )
-    source = rig, *followed, samples.rotations.tobytes(), samples.locations.tobytes()
+    source = rig, fps_of(scene, frames), *followed, samples.rotations.tobytes(), samples.locations.tobytes()
     if known is not None and known.frames == frames and known.source == source:
         return known
     samples = samples if samples.places else with_planted(rig, samples, scene)
@@ -338,10 +338,11 @@ class ShownAhead(NamedTuple):
 
     samples: BodySamples
     states: States
+    fps: float
 
-    def shows(self, frame: float) -> bool:
-        """Tell whether a frame is among those that were evaluated."""
-        return frame in self.samples.frames
+    def shows(self, frame: float, scene: Scene) -> bool:
+        """Tell whether a frame is among those that were evaluated, at the frame rate that the scene has."""
+        return frame in self.samples.frames and self.fps == fps_of(scene, self.samples.frames)
 
     def animated(self, now: BodySamples) -> BodySamples:
         """Return the samples of one of the frames with the animation made by hand as it was evaluated."""
@@ -392,7 +393,8 @@ def solve_shown_ahead(
     frames = list(range(max(first, int(frame) - _EVALUATED), min(last, int(frame) + _EVALUATED) + 1))
     samples = finished(read_body(rig, scene, frames, view_layer))
     problem = finished(read_problem(rig, samples, scene))
-    return ShownAhead(samples, finished(problem.path(scene, body_settings(rig, tip).smoothing)).states)
+    states = finished(problem.path(scene, body_settings(rig, tip).smoothing)).states
+    return ShownAhead(samples, states, fps_of(scene, frames))
 
 
 def _of_all(rig: RigBody, goals: LiveGoals, now: BodySamples, shots: list[Samples], frames: range) -> BodySamples:

@@ -8,7 +8,7 @@ from mathutils import Vector
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.goals.from_goals import Refusal
-from ik_triangulation.jobs.live_motion import AheadOfBake, LiveGoals, solve_ahead
+from ik_triangulation.jobs.live_motion import AheadOfBake, LiveGoals, solve_ahead, solve_shown_ahead
 from ik_triangulation.jobs.problem import BodyProblem, body_of
 from ik_triangulation.jobs.setup import set_up_body
 from ik_triangulation.rig.frames.body_samples import body_now, read_body
@@ -56,6 +56,18 @@ def test_they_are_solved_again_only_if_something_has_changed(rig):
     again = ahead(rig, first)
     assert isinstance(again, AheadOfBake)
     assert again is not first
+    bpy.context.scene.render.fps *= 2  # by which the speed of a body is eased
+    assert ahead(rig, again) is not again
+
+
+def test_what_blender_had_to_evaluate_holds_for_one_frame_rate(rig):
+    scene, view_layer = bpy.context.scene, bpy.context.view_layer
+    body = body_of(rig, "hand.L")
+    now = body_now(body, view_layer.depsgraph, 1.0, scene)
+    found = solve_shown_ahead(body, "hand.L", now, scene, view_layer)
+    assert found.shows(2, scene)
+    scene.render.fps *= 2
+    assert not found.shows(2, scene)
 
 
 def test_it_is_left_to_a_drag_where_a_target_is_off_its_animation_or_nothing_moves(rig):
