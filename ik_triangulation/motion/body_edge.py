@@ -26,6 +26,7 @@ from ..solvers.natural.posture import Posture
 from ..solvers.natural.soft_edge import Pace, runs_of
 
 _QUICKNESS = 0.3  # of the springs, 1 by frames at 30 a second: a trunk takes longer than an arm
+_FADE = 6.0  # frames of a change beside one that loses a goal for it, by frames at 30 a second
 _FINE = Descent(iterations=12, stall=4)
 
 
@@ -40,24 +41,40 @@ def led_over(
 ) -> Work[States]:
     """Return the states (F) with joints led over into and out of frames that are `missed` (F); all others stay.
 
-    The `tasks` are those that are met there too. Frames that lose one of them for it stay as they are.
+    The `tasks` are those that are met there too. Where a frame loses one of them for it, the change fades out towards
+    that frame and in again, so that it does not go back alone; a run that loses one then too stays as it is.
     """
-    runs = list(runs_of(missed, pace))
-    if not runs:
-        return states
-    quickness, offsets = _QUICKNESS * pace.rate, posture.offsets(states)
-    changed = offsets.copy()
-    for run, left, right in runs:
-        changed[:, run] += _changes(offsets, missed, run, (left, right), quickness)
-    frames = np.concatenate([run for run, _, _ in runs])
-    some, goals = posture.take(frames).states(changed[:, frames]), [task.take(frames) for task in tasks]
-    yield
-    exactly(tree, some, goals, bounds=_FINE)
-    before, after = (System(tree, each, goals) for each in (states.take(frames), some))
-    kept = np.flatnonzero(after.met | (after.value <= before.value))
-    found = states.copy()
-    found.put(frames[kept], some.take(kept))
+    quickness, offsets, found = _QUICKNESS * pace.rate, posture.offsets(states), states.copy()
+    runs = [(run, sides, np.ones(len(run))) for run, *sides in runs_of(missed, pace)]
+    for is_last in (False, True):
+        if not runs:
+            break
+        changed, faded = offsets.copy(), list[tuple[Indices, list[tuple[int, int] | None], Numbers]]()
+        for run, sides, share in runs:
+            changed[:, run] += share * _changes(offsets, missed, run, sides, quickness)
+        frames = np.concatenate([run for run, *_ in runs])
+        some, goals = posture.take(frames).states(changed[:, frames]), [task.take(frames) for task in tasks]
+        yield
+        exactly(tree, some, goals, bounds=_FINE)
+        before, after = (System(tree, each, goals) for each in (states.take(frames), some))
+        is_lost, end = ~(after.met | (after.value <= before.value)), 0
+        for run, sides, share in runs:
+            own, end = np.arange(end, end + len(run)), end + len(run)
+            is_changed = share > 0.0
+            lost = np.flatnonzero(is_lost[own] & is_changed)
+            if not len(lost):
+                found.put(run[is_changed], some.take(own[is_changed]))
+            elif not is_last:
+                faded.append((run, sides, _faded(len(run), lost, _FADE / pace.rate)))
+        runs = faded
     return found
+
+
+def _faded(count: int, lost: Indices, width: float) -> Numbers:
+    """Return the shares (n) of a change, 0 in frames that are `lost` and 1 from so many frames beside them on."""
+    share = np.minimum(np.abs(np.arange(count)[:, None] - lost).min(1) / width, 1.0)
+    smooth: Numbers = share * share * (3.0 - 2.0 * share)
+    return smooth
 
 
 def _changes(

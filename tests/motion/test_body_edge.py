@@ -10,10 +10,11 @@ from ik_triangulation.cooperative import finished
 from ik_triangulation.goals.task import PlaceTask
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.kinematics.batch.algebra import lengths
-from ik_triangulation.motion.body_edge import _changes
+from ik_triangulation.motion.body_edge import _changes, _faded, led_over
 from ik_triangulation.motion.body_path import body_path
 from ik_triangulation.solvers.batch.change import System
 from ik_triangulation.solvers.natural.posture import Posture
+from ik_triangulation.solvers.natural.soft_edge import Pace
 from scripts.benchmarks.body_goals import crouch, judge
 
 from .test_body_path import FIGURE, TREE, shot_of
@@ -72,3 +73,33 @@ def test_a_short_run_is_bridged_between_its_sides_and_not_beyond_them(length):
     missed = np.isin(np.arange(length + 6), run)
     bridged = offsets[0, run] + _changes(offsets, missed, run, ((2, 1), (3 + length, 4 + length)), 0.3)[0]
     assert np.abs(bridged).max() < 0.1
+
+
+class Unmoved(PlaceTask):
+    """A place that no joint seems to bring back, so that a frame loses it for any change."""
+
+    def rows(self, *_, **__):
+        pass
+
+
+def test_a_frame_that_would_lose_another_goal_does_not_go_back_alone(paths):
+    tasks, (hard, soft) = paths
+    run = np.flatnonzero(~System(TREE, hard, tasks).met)
+    frames, second = np.arange(FRAMES), run[1]
+    tolerance = np.where(frames == second, 1e-6, 1e3)
+    tip = tasks[-1].tip
+    lost = Unmoved(target=tasks[-1].to_points(Geometry(TREE, hard).tip(tip)).target, tolerance=tolerance, tip=tip)
+    posture = Posture(TREE, hard.take(np.zeros(FRAMES, np.intp)))
+    led = finished(led_over(TREE, posture, hard, [*tasks[:4], lost], None, np.isin(frames, run), Pace()))
+    changes, whole = (posture.offsets(states) - posture.offsets(hard) for states in (led, soft))
+    assert np.abs(changes[:, second]).max() == 0.0
+    assert np.abs(changes[:, run[-1]]).max() > 0.5 * np.abs(whole[:, run[-1]]).max()
+    assert np.abs(np.diff(changes))[:, second - 1 : second + 1].max() < 0.25 * np.abs(whole[:, second]).max()
+
+
+def test_a_change_fades_on_both_sides_of_a_frame_that_loses_a_goal():
+    share = _faded(12, np.array([4]), 3.0)
+    assert share[4] == 0.0
+    assert (np.diff(share[4:8]) > 0.0).all()
+    assert np.array_equal(share[1:5], share[7:3:-1])
+    assert (share[[0, 1, 7, 11]] == 1.0).all()
