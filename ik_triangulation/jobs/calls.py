@@ -29,7 +29,7 @@ from ..rig.checks import check_armature
 from ..rig.controls import Controls
 from ..rig.limb import LIMB_SETTINGS, Limb, enabled_tips, has_limbs
 from ..rig.targets.untouched import is_waiting
-from ..rig.units import length_text
+from ..rig.units import distance_text
 from ..settings import check_registered
 from .bake import BodyBake, bake_bodies, delete_generated
 from .keys import body_settings
@@ -318,9 +318,8 @@ def _verified(rig: Object, reports: Sequence[Report], span: tuple[int, int, floa
     for tip in tips:
         seen = shown.get(tip.tip)
         if seen is not None and tip.reached and not seen.reached:
-            warnings.append(
-                f"'{tip.tip}' was reported to reach, but is {length_text(seen.largest_distance)} away as shown."
-            )
+            away = distance_text(seen.largest_distance, bpy.context.scene)
+            warnings.append(f"'{tip.tip}' was reported to reach, but is {away} away as shown.")
     return _Answer(
         {"reports": [report.to_dict() for report in reports], "shown": [each.to_dict() for each in shown.values()]},
         tips,

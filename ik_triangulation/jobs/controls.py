@@ -39,7 +39,7 @@ from ..rig.keyframes.reading import before_bake, keep_replaced
 from ..rig.limb import Limb
 from ..rig.rotation import PROPERTIES, channel
 from ..rig.timeline import Clock
-from ..rig.units import length_text
+from ..rig.units import distance_text
 from .control_motion import ControlMotion, Discrepancy, LimbPlaces
 from .keys import LimbBake, WrittenKeys, check_layer, poses_of, write_bakes
 from .measure import EvaluatedLimb, Watch, astray, remedy_of, shown_tip
@@ -227,11 +227,11 @@ class ControlWatch(Watch):
         frame: Matrix = self.limb.armature.evaluated_get(depsgraph).pose.bones[self._shown].matrix @ self._offset
         return seen._replace(tip=shown_tip(frame, self.limb))
 
-    def explain(self, apart: float, where: str) -> str:
+    def explain(self, apart: float, where: str, scene: Scene) -> str:
         """Say that the tip is not where it was solved."""
         return (
-            f"'{self._shown}' is {length_text(apart)} away from the solution{where}: '{self._control}' cannot carry it "
-            "there. Look at its locked channels and its constraints."
+            f"'{self._shown}' is {distance_text(apart, scene)} away from the solution{where}: '{self._control}' cannot "
+            "carry it there. Look at its locked channels and its constraints."
         )
 
 
@@ -328,7 +328,7 @@ def write_onto_controls(bake: LimbBake, undo: ExitStack, *, scene: Scene, view_l
                 undo.push(attempt.pop_all())
                 break
         motion.correct()
-    warnings = () if bake.kept else _of_elbow(motion, controls)
+    warnings = () if bake.kept else _of_elbow(motion, controls, scene)
     if limb.reduce and len(times) > 2 and not bake.kept:
         poses = poses_of([limb], frames, scene)
         at, fewer, deviation = yield from motion.reduced(runs, times, interpolation == "LINEAR", poses)
@@ -404,7 +404,7 @@ def _is_close(missing: Sequence[Discrepancy]) -> bool:
     return all(each.tip <= _TIP and each.turn <= _TURN and each.elbow <= _ELBOW for each in missing)
 
 
-def _of_elbow(motion: ControlMotion, controls: IKControls) -> list[str]:
+def _of_elbow(motion: ControlMotion, controls: IKControls, scene: Scene) -> list[str]:
     """Return a warning that names the elbow and the frame where it is farthest from the solution, if that is far."""
     far = [(each.elbow, frame) for each, frame in zip(motion.missing, motion.frames, strict=True)]
     worst, frame = max(far)
@@ -413,6 +413,6 @@ def _of_elbow(motion: ControlMotion, controls: IKControls) -> list[str]:
         return []
     why = f"'{controls.pole}' turns it elsewhere" if controls.pole else "there is no pole to turn it"
     return [
-        f"'{controls.shown_by(controls.lower)}' is {length_text(worst * motion.reach)} away from the solution at frame "
-        f"{frame:g}, and too far at {count} of {len(far)} frames: {why}."
+        f"'{controls.shown_by(controls.lower)}' is {distance_text(worst * motion.reach, scene)} away from the solution "
+        f"at frame {frame:g}, and too far at {count} of {len(far)} frames: {why}."
     ]

@@ -29,7 +29,7 @@ from ..rig.limb import Limb
 from ..rig.rotation import channel, run_of, set_rotation
 from ..rig.targets.props import holds_on, is_holding
 from ..rig.timeline import Clock
-from ..rig.units import length_text
+from ..rig.units import distance_text
 from .pose import solve_pose
 from .targets import target_to_tip
 from .writing import Undo
@@ -121,7 +121,7 @@ def grasp(
             notes += check_keys(armature, names)
         keyed_at = _write(armature, closed, frame, held, key, scene, view_layer, undo)
         undo.pop_all()
-    notes += _notes(closed, hand, prop)
+    notes += _notes(closed, hand, prop, scene)
     touching = sum(finger.touches > 0 for finger in closed.fingers)
     phalanges = sum(finger.touches for finger in closed.all)
     return Grasp(
@@ -149,7 +149,7 @@ def _look(
 
     def close(depsgraph: Depsgraph, _: float) -> tuple[Matrix, ClosedHand]:
         own, surface = GraspingHand(armature.evaluated_get(depsgraph), hand), HeldSurface(prop, depsgraph)
-        own.check(surface, prop.name)
+        own.check(surface, prop.name, scene)
         return own.settle(surface) if shift else (Matrix.Identity(4), own.close(surface))
 
     if frame == scene.frame_current + scene.frame_subframe:
@@ -243,7 +243,7 @@ def _write(
     return tuple(frames) if key else ()
 
 
-def _notes(closed: ClosedHand, hand: str, prop: Object) -> Sequence[str]:
+def _notes(closed: ClosedHand, hand: str, prop: Object, scene: Scene) -> Sequence[str]:
     """Return warnings of a hand that does not hold."""
     touching = sum(finger.touches > 0 for finger in closed.fingers)
     if touching < min(_FEW, len(closed.fingers)):
@@ -254,5 +254,6 @@ def _notes(closed: ClosedHand, hand: str, prop: Object) -> Sequence[str]:
             f"the hand, or '{prop.name}'."
         ]
     if closed.penetration > closed.radius / 4.0:
-        return [f"A finger of '{hand}' is {length_text(closed.penetration)} in '{prop.name}'. Move the hand off it."]
+        deep = distance_text(closed.penetration, scene)
+        return [f"A finger of '{hand}' is {deep} in '{prop.name}'. Move the hand off it."]
     return []

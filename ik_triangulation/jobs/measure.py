@@ -30,7 +30,7 @@ from ..rig.frames.samples import frame_of, is_elsewhere, may_hang
 from ..rig.interference import TipMoved, explained, may_interfere
 from ..rig.limb import Limb
 from ..rig.targets.goal import GoalReader
-from ..rig.units import scale_of
+from ..rig.units import in_units_of, scale_of
 from .frame_solver import FrameResult, JudgedFrames, Jumps, Shown, SolvedFrame
 from .keys import WrittenKeys
 from .report import NotFollowing, Remedy, Report, tip_of_frames
@@ -118,9 +118,9 @@ class Watch:
         """Return that property, and the value to give it."""
         return find_switch(self.limb, self.between, partial(self.follows, follower), frame, scene)
 
-    def explain(self, apart: float, where: str) -> str:
+    def explain(self, apart: float, where: str, scene: Scene) -> str:
         """Say what probably moves the tip that far away from the solution."""
-        return explained(self.limb, [TipMoved(self.limb.tip, apart, where)])[self.limb.tip]
+        return explained(self.limb, [TipMoved(self.limb.tip, apart, where)], scene)[self.limb.tip]
 
     def follows(self, follower: str, depsgraph: Depsgraph) -> bool:
         """Tell whether a follower is at the limb's tip now."""
@@ -253,9 +253,11 @@ def _judge(
         others = [s for s in here.followers.values() if _differs(each, s, here.tip.tip, here.tip.rotation)]
         if own or others:
             shown[frame] = _worst(each, [here.tip, *others])
-    warnings = _disagreement(watch, [(solved[at], seen[at]) for at in sorted(keyed)])
+    warnings = _disagreement(watch, [(solved[at], seen[at]) for at in sorted(keyed)], scene)
     notes = _not_following(watch, pairs, scene, remedies)
-    return Measured(shown, alone, [*moved, *warnings, *(note.text(len(pairs)) for note in notes)], notes)
+    return Measured(
+        shown, alone, [*moved, *warnings, *(note.text(len(pairs), in_units_of(scene)) for note in notes)], notes
+    )
 
 
 def _reach(each: SolvedFrame) -> float:
@@ -294,14 +296,14 @@ def _worst(each: SolvedFrame, places: Sequence[Shown], goal: Goal | None = None)
     return Shown(place.tip, turned.rotation, goal)
 
 
-def _disagreement(watch: Watch, pairs: Sequence[tuple[SolvedFrame, EvaluatedLimb]]) -> list[str]:
+def _disagreement(watch: Watch, pairs: Sequence[tuple[SolvedFrame, EvaluatedLimb]], scene: Scene) -> list[str]:
     """Return a warning if Blender evaluates the tip elsewhere than the solution, with the probable reason."""
     far = [(_apart(each, here), each.now.frame) for each, here in pairs if _apart(each, here) > _agrees(each)]
     if not far:
         return []
     apart, frame = max(far)
     where = "" if len(pairs) == 1 else f" at frame {frame:g}"
-    return [watch.explain(apart, where)]
+    return [watch.explain(apart, where, scene)]
 
 
 def _not_following(

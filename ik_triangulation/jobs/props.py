@@ -34,7 +34,7 @@ from ..rig.targets.props import (
     values_at_places,
     values_of,
 )
-from ..rig.units import length_text
+from ..rig.units import distance_text
 
 HOLDING = ("CONSTRAINT", "KEYS")
 TAKING = ("NONE", "TAKE", "GIVE")
@@ -255,8 +255,8 @@ class _Holder:
         frame = max(far, key=far.__getitem__)
         if far[frame] > _JUMP * max(1.0, _largest(wanted[frame])):
             raise RigError(
-                f"Prop '{self._prop.name}' would jump by {length_text(far[frame])} at frame {frame:g}: its parent "
-                "shears it, or something else moves it. Unparent it, or apply the scale of the parent."
+                f"Prop '{self._prop.name}' would jump by {distance_text(far[frame], self._scene)} at frame {frame:g}: "
+                "its parent shears it, or something else moves it. Unparent it, or apply the scale of the parent."
             )
 
 

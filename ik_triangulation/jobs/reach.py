@@ -33,7 +33,7 @@ from ..rig.limb import Limb, bone_of
 from ..rig.targets.props import muted
 from ..rig.targets.untouched import take_along_shown
 from ..rig.timeline import check_nla, evaluated_time
-from ..rig.units import length_text
+from ..rig.units import distance_text
 from .controls import Track, check_keyed, watch_of, write_by_settings
 from .frame_solver import JudgedFrames, SolvedFrame, outside
 from .keys import BodyKeySettings, LimbBake, body_keys, body_settings, check_fk, check_layer
@@ -190,7 +190,7 @@ def reach_through(
         measured = yield from relay(measure_frames(watch, reader, solved, some, seconds), (whole, whole))
         view_layer.update()
         report = report_of(limb, solved, perf_counter() - started, written, warnings, measured=measured)
-        report = _judged(report, visits, style)
+        report = _judged(report, visits, style, scene)
         undo.pop_all()
     return report
 
@@ -242,7 +242,7 @@ def _visits(stops: Sequence[Stop], readers: Sequence[FrameReader], seconds: floa
     return visits
 
 
-def _judged(report: Report, visits: Sequence[TargetVisit], style: ReachStyle) -> Report:
+def _judged(report: Report, visits: Sequence[TargetVisit], style: ReachStyle, scene: Scene) -> Report:
     """Return the report with only the frames at stops due, and a warning if the tip cannot follow the straight line."""
     due = [frame for visit in visits for frame in range(visit.frame, visit.leave + 1)]
     at_stops = np.isin(np.array(report.judged.frames), due)
@@ -255,7 +255,7 @@ def _judged(report: Report, visits: Sequence[TargetVisit], style: ReachStyle) ->
         worst = int(deviating[own.errors[deviating].argmax()])
         warnings.append(
             f"The limb cannot follow the straight line at {len(deviating)} frames; at frame {own.frames[worst]:g} it "
-            f"is {length_text(own.errors[worst])} off. Choose the path Arc."
+            f"is {distance_text(own.errors[worst], scene)} off. Choose the path Arc."
         )
     targets = ", ".join(visit.limb.target_name for visit in visits)
     return report.with_frames(frames, alone, target=targets, warnings=warnings)

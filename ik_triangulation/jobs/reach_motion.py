@@ -41,7 +41,7 @@ from ..rig.armature import Bones
 from ..rig.frames.samples import Sample
 from ..rig.limb import Limb
 from ..rig.targets.goal import GoalReader
-from ..rig.units import length_text
+from ..rig.units import distance_text
 from ..solvers import Solution, solve, solve_goal
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import hold, precisely
@@ -466,5 +466,5 @@ class BodyReachMotion:
             frame = self._problem.samples.frames[int(frames[worst])]
             self.warnings.append(
                 f"The body cannot follow the straight lines at {len(missed)} frames; at frame {frame:g} a tip is "
-                f"{length_text(off[worst])} off. Choose the path Arc."
+                f"{distance_text(off[worst], self._scene)} off. Choose the path Arc."
             )

@@ -15,7 +15,7 @@ from bpy.types import Scene
 from ..kinematics import Cost
 from ..motion.jumps import JointStep, Jump, largest_turn
 from ..rig.body import Contact, RigBody
-from ..rig.units import degrees_text, distance_text, is_seen, length_text
+from ..rig.units import degrees_text, distance_text, in_units_of, is_seen, length_text
 from .frame_solver import FrameResult, JudgedFrames
 
 
@@ -122,11 +122,11 @@ class NotFollowing(NamedTuple):
     frames: int
     remedy: Remedy | None
 
-    def text(self, of: int) -> str:
-        """Describe it in a sentence or two, for that many frames in all."""
+    def text(self, of: int, length: Callable[[float], str] = length_text) -> str:
+        """Describe it in a sentence or two, for that many frames in all, with `length` for lengths."""
         where = "" if of == 1 else f" at frame {self.frame:g}"
         some = f" at {self.frames} of {of} frames" if self.frames < of else ""
-        begin = f"'{self.bone}' does not follow '{self.tip}'{some}, it is {length_text(self.distance)} away{where}: "
+        begin = f"'{self.bone}' does not follow '{self.tip}'{some}, it is {length(self.distance)} away{where}: "
         if self.remedy is None:
             return f"{begin}other constraints or bones move it. Bake those, or mute them."
         holder, name, now, value = self.remedy
@@ -269,9 +269,9 @@ class Report:
         tips = {self.tip: tip_of_frames(self.armature, self.tip, JudgedFrames.of(frames))}
         return replace(self, tips=tips, frames=frames, alone=alone, **changes)
 
-    def following(self) -> Report:
+    def following(self, scene: Scene) -> Report:
         """Return the report as it is once all bones follow the limb."""
-        said = {note.text(len(self.frames)) for note in self.not_following}
+        said = {note.text(len(self.frames), in_units_of(scene)) for note in self.not_following}
         warnings = [warning for warning in self.warnings if warning not in said]
         return self.with_frames(self.alone or self.frames, warnings=warnings, not_following=())
 
@@ -373,7 +373,7 @@ BodyReport, TipSummary = Report, TipReport  # as they were called when limbs and
 
 def summary(report: Report, scene: Scene) -> str:
     """Return one line: due frames reached, largest distance with its frame, orientation; of a body each tip."""
-    (whole, first, *others), more = _of_tips(report, _in(scene)), _of_keys(report, _in(scene))
+    (whole, first, *others), more = _of_tips(report, in_units_of(scene)), _of_keys(report, in_units_of(scene))
     if report.hips:
         return "; ".join([whole, first, *others, *more])
     worst, turned = distance_text(report.worst_error, scene), "".join(f", {line}" for line in others)
@@ -399,17 +399,12 @@ def summaries(reports: Sequence[Report], scene: Scene) -> Iterator[tuple[bool, s
 
 def lines(report: Report, scene: Scene) -> list[str]:
     """Return the same as summary() in short lines that fit in a sidebar, with the bones that do not follow."""
-    return _lines(report, _in(scene))
+    return _lines(report, in_units_of(scene))
 
 
 def _lines(report: Report, length: Callable[[float], str]) -> list[str]:
-    notes = [] if report.hips else [note.text(len(report.frames)) for note in report.not_following]
+    notes = [] if report.hips else [note.text(len(report.frames), length) for note in report.not_following]
     return [*_of_tips(report, length), *notes, *jump_lines(report), *_mended(report), *_of_keys(report, length)]
-
-
-def _in(scene: Scene) -> Callable[[float], str]:
-    """Return a function that makes text of a length in the units of a scene."""
-    return lambda length: distance_text(length, scene)
 
 
 def _is_single(report: Report) -> bool:

@@ -42,7 +42,7 @@ from ..rig.targets.untouched import (
     remember_rotation,
 )
 from ..rig.timeline import Clock, evaluated_time
-from ..rig.units import length_text
+from ..rig.units import distance_text
 from . import live
 from .problem import body_of
 from .writing import Undo
@@ -181,7 +181,7 @@ def target_from_animation(
                 ),
                 (done, count),
             )
-            _check_followed(motion.limb, apart)
+            _check_followed(motion.limb, apart, scene)
         found = [
             KeyedTarget(limb.tip, limb.target_name, len(frames)) for limb, frames in zip(limbs, keyed, strict=True)
         ]
@@ -213,7 +213,7 @@ def target_to_tip(
             _place_target(motion, key, frame, scene, view_layer, undo)
         view_layer.update()
         for motion in motions:
-            _check_followed(motion.limb, {frame: motion.apart(0, view_layer.depsgraph)})
+            _check_followed(motion.limb, {frame: motion.apart(0, view_layer.depsgraph)}, scene)
         undo.pop_all()
     return [limb.target_name for limb in limbs]
 
@@ -328,14 +328,14 @@ def _take_as_turned(target: Object, undo: ExitStack) -> None:
         forget_rotation(target)
 
 
-def _check_followed(limb: Limb, apart: dict[float, float]) -> None:
+def _check_followed(limb: Limb, apart: dict[float, float], scene: Scene) -> None:
     """Raise TargetError if the target, evaluated, is not where it was keyed to be."""
     reach = sum(limb.armature.pose.bones[name].length for name in limb.bones)
     frame = max(apart, key=apart.__getitem__)
     if apart[frame] > _APART * max(1.0, reach):
         raise TargetError(
-            f"Target '{limb.target_name}' does not go where it is keyed, {length_text(apart[frame])} off at frame "
-            f"{frame:g}. Turn off its constraints and drivers, and the NLA tracks above its action."
+            f"Target '{limb.target_name}' does not go where it is keyed, {distance_text(apart[frame], scene)} off at "
+            f"frame {frame:g}. Turn off its constraints and drivers, and the NLA tracks above its action."
         )
 
 

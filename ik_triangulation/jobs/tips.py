@@ -35,7 +35,7 @@ from ..rig.frames.reader import Evaluator, FrameReader
 from ..rig.interference import TipMoved, explained, may_interfere
 from ..rig.limb import Limb
 from ..rig.timeline import Clock
-from ..rig.units import scale_of
+from ..rig.units import in_units_of, scale_of
 from .controls import Track, frames_between, let_show, let_watched_follow, set_switches
 from .frame_solver import Shown
 from .measure import AGREES, EvaluatedLimb, Watch, astray, held_tolerances, is_within
@@ -173,7 +173,7 @@ def measure_body(
     ]
     if planned is not None and len(planned.frames):
         at = {frame: k for k, frame in enumerate(held.frames)}
-        off_plan = _moved_off(rig, body, planned, shown[..., [at[frame] for frame in planned.frames]])
+        off_plan = _moved_off(rig, body, planned, shown[..., [at[frame] for frame in planned.frames]], scene)
         return report_of_body(rig, tips, samples.frames, warnings=[*warnings, *off_plan.values()], moved=off_plan)
     return report_of_body(rig, tips, samples.frames, warnings=warnings)
 
@@ -248,7 +248,7 @@ def judged_limb(
     return judged_tip(rig, limb.tip, (distances, angles), (tolerance, limb.angle_tolerance), frames, goals[0])
 
 
-def _moved_off(rig: RigBody, body: Body, planned: Planned, shown: Numbers) -> dict[str, str]:
+def _moved_off(rig: RigBody, body: Body, planned: Planned, shown: Numbers, scene: Scene) -> dict[str, str]:
     """Return warnings that name what moves tips off the places that were planned, by the names of the tips.
 
     `shown` are the frames (n, 3, 4, F) of all bones.
@@ -264,7 +264,7 @@ def _moved_off(rig: RigBody, body: Body, planned: Planned, shown: Numbers) -> di
         where = "" if count == 1 else f" at frame {planned.frames[at]:g}"
         moved = _turned_off(rig, planned.bones[..., at], shown[..., at], reach)
         far.append(TipMoved(name, float(slips[at]), where, moved))
-    return explained(rig, far)
+    return explained(rig, far, scene)
 
 
 def _turned_off(rig: RigBody, planned: Numbers, shown: Numbers, reach: float) -> list[str]:
@@ -413,7 +413,7 @@ def with_followers(report: Report, rig: RigBody, scene: Scene, view_layer: ViewL
     ends, middle = (report.frames[0], report.frames[-1]), report.frames[len(report.frames) // 2]
     frames = list(dict.fromkeys((ends[0], middle, ends[1])))
     notes = not_following(rig, frames, scene, view_layer)
-    warnings = [*report.warnings, *(note.text(len(frames)) for note in notes)]
+    warnings = [*report.warnings, *(note.text(len(frames), in_units_of(scene)) for note in notes)]
     return replace(report, not_following=notes, warnings=warnings)
 
 
@@ -457,7 +457,7 @@ def measured_again(rig: RigBody, report: Report, scene: Scene, view_layer: ViewL
     tips, found = dict(report.tips), {limb.tip for limb in rig.limbs}
     for limb in rig.limbs:
         tips[limb.tip] = judged_limb(rig, limb, samples, {frame: each[limb.tip] for frame, each in seen.items()})
-    said = {note.text(count) for note in report.not_following for count in (1, 2, 3)}
+    said = {note.text(count, in_units_of(scene)) for note in report.not_following for count in (1, 2, 3)}
     said |= {text for name, text in report.moved.items() if name in found and not tips[name].missed}
     warnings = [warning for warning in report.warnings if warning not in said]
     return replace(report, tips=tips, warnings=warnings, not_following=())

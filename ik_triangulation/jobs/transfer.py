@@ -34,7 +34,7 @@ from ..rig.keyframes.reading import key_frames
 from ..rig.limb import Limb
 from ..rig.rotation import channel, run_of
 from ..rig.timeline import Clock
-from ..rig.units import degrees_text, length_text, scale_of
+from ..rig.units import degrees_text, distance_text, scale_of
 from .control_motion import ControlMotion, LimbPlaces, frame_shown
 from .controls import set_switch, show_side
 from .keys import values_before_start
@@ -403,7 +403,7 @@ def _warnings(chosen: Sequence[tuple[Limb, IKControls]], measured: Sequence[Tran
         if each.distance > far / 4.0 or each.angle > _AWAY:
             why = "" if controls.pole else ", as it has no pole"
             found.append(
-                f"'{each.tip}' is off by up to {length_text(each.distance)} and {degrees_text(each.angle)} at "
+                f"'{each.tip}' is off by up to {distance_text(each.distance, scene)} and {degrees_text(each.angle)} at "
                 f"its keys{why}. Look at locked channels and constraints of its controls."
             )
         elif each.between > far:
@@ -411,7 +411,7 @@ def _warnings(chosen: Sequence[tuple[Limb, IKControls]], measured: Sequence[Tran
     if sparse:
         worst = max(sparse, key=lambda each: each.between)
         found.append(
-            f"Between the keys '{worst.tip}' is up to {length_text(worst.between)} away from what it showed. Choose "
-            "Every Frame for Keys if that matters."
+            f"Between the keys '{worst.tip}' is up to {distance_text(worst.between, scene)} away from what it showed. "
+            "Choose Every Frame for Keys if that matters."
         )
     return found

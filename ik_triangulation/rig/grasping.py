@@ -15,7 +15,7 @@ from math import radians
 from typing import NamedTuple
 
 import numpy as np
-from bpy.types import Depsgraph, Object
+from bpy.types import Depsgraph, Object, Scene
 from mathutils import Matrix, Quaternion, Vector
 from mathutils.bvhtree import BVHTree
 
@@ -25,7 +25,7 @@ from .anatomy.hands import Finger, Hand, hand_of
 from .anatomy.limbs import rest_body
 from .armature import find_bone
 from .freedom import freedom_of
-from .units import length_text
+from .units import distance_text
 
 _RADIUS = 0.085  # of a finger, in lengths from the wrist to the knuckles: 8 mm of a grown-up's
 _TOUCHING = 0.03  # the same of the greatest distance at which a phalanx counts as touching: 3 mm
@@ -244,17 +244,17 @@ class GraspingHand:
         joints = self.thumb.joints if self.thumb else []
         return [joint.rotation(angle, turn if number == 0 else None) for number, joint in enumerate(joints)]
 
-    def check(self, surface: HeldSurface, name: str) -> None:
+    def check(self, surface: HeldSurface, name: str, scene: Scene) -> None:
         """Raise TargetError for an object that is out of the hand's reach, or larger than the hand opens."""
         middle = sum(self.knuckles, Vector()) / len(self.knuckles)
         away = surface.distance(middle)
         if away > _REACH * self.size:
             raise TargetError(
-                f"'{name}' is {length_text(away)} away from the knuckles of '{self.name}', out of the reach of its "
-                "fingers. Move the hand to it first, by Reach or by its target."
+                f"'{name}' is {distance_text(away, scene)} away from the knuckles of '{self.name}', out of the reach "
+                "of its fingers. Move the hand to it first, by Reach or by its target."
             )
         if surface.width > self.opening:
-            thick, opening = length_text(surface.width), length_text(self.opening)
+            thick, opening = distance_text(surface.width, scene), distance_text(self.opening, scene)
             raise TargetError(
                 f"'{name}' is {thick} thick, more than '{self.name}' opens ({opening}). Choose a smaller object, or a "
                 "mesh of the part to hold, such as a handle."

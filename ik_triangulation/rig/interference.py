@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from bpy.types import AnimData, Constraint, FCurve
+from bpy.types import AnimData, Constraint, FCurve, Scene
 
 from .animated import moving_curves
 from .by_hand.reference import Boned
@@ -14,7 +14,7 @@ from .dependencies import ik_constraints
 from .keyframes import curves_of
 from .layers import is_layer_on_top
 from .timeline import strips_of
-from .units import length_text
+from .units import distance_text
 
 _TRANSFORM = ("location", "rotation", "scale")  # beginnings of the properties that pose a bone
 
@@ -26,9 +26,9 @@ class Influence(NamedTuple):
     bone: str
     name: str
 
-    def moves(self, tip: str, apart: float, where: str) -> str:
-        """Return a warning that it moves a tip that far away from the solution, with the remedy."""
-        (kind, bone, name), off = self, length_text(apart)
+    def moves(self, tip: str, off: str, where: str) -> str:
+        """Return a warning that it moves a tip `off` by a length, as text, from the solution, with the remedy."""
+        kind, bone, name = self
         if kind == "CONSTRAINT":
             return (
                 f"Constraint '{name}' on '{bone}' moves the tip of '{tip}' {off} away from the solution{where}. "
@@ -108,7 +108,7 @@ class TipMoved(NamedTuple):
     moved: Collection[str] | None = None
 
 
-def explained(limb: Boned, tips: Iterable[TipMoved]) -> dict[str, str]:
+def explained(limb: Boned, tips: Iterable[TipMoved], scene: Scene) -> dict[str, str]:
     """Return warnings that something moves tips away from their solution, one for each probable reason.
 
     They are by the names of the tips that are moved most. The reason is on a bone that is moved, or of the armature.
@@ -126,9 +126,9 @@ def explained(limb: Boned, tips: Iterable[TipMoved]) -> dict[str, str]:
         if reason not in worst or worst[reason].apart < each.apart:
             worst[reason] = each
     return {
-        tip: reason.moves(tip, apart, where)
+        tip: reason.moves(tip, distance_text(apart, scene), where)
         if reason
-        else f"Something else moves the tip of '{tip}' {length_text(apart)} away from the solution{where} "
+        else f"Something else moves the tip of '{tip}' {distance_text(apart, scene)} away from the solution{where} "
         "(NLA, drivers)."
         for reason, (tip, apart, where, _) in worst.items()
     }

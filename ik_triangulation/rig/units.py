@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Lengths as text, in the scene's units or plain, and angles; never with an exponent."""
 
+from collections.abc import Callable
 from math import degrees, floor, isfinite, log10
 
 import bpy
@@ -25,6 +26,11 @@ def distance_text(length: float, scene: Scene) -> str:
     if 0.0 < length < _SHOWN:
         return "less than 1 µm"
     return bpy.utils.units.to_string(units.system, "LENGTH", length, precision=2, split_unit=False).strip()
+
+
+def in_units_of(scene: Scene) -> Callable[[float], str]:
+    """Return a function that makes text of a length in the units of a scene."""
+    return lambda length: distance_text(length, scene)
 
 
 def length_text(length: float) -> str:

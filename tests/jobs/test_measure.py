@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from re import search
 
 import bpy
 import pytest
@@ -126,7 +127,7 @@ def test_every_frame_is_told_as_it_is_shown(interfere, act):
             assert result.error == pytest.approx(shown, abs=2e-5)
             assert result.reached == (shown <= report.tolerance)
     assert not report.all_reached
-    assert any("away from the solution" in warning for warning in report.warnings)
+    assert any(search(r"\d (m|cm|mm) away from the solution", warning) for warning in report.warnings), "in units"
 
 
 @pytest.mark.parametrize("interfere", [whole, half, inverse_kinematics, held])

@@ -243,7 +243,10 @@ class POSE_OT_ik_triangulation_follow_set(IKOperator):
             remedies = following.let_body_follow(body, *ends, key, *where)
             report = following.measured_again(body, report, *where)
         else:
-            remedies, report = controls.let_follow(active_limb(context), *ends, key, *where), report.following()
+            remedies, report = (
+                controls.let_follow(active_limb(context), *ends, key, *where),
+                report.following(context.scene),
+            )
         remember_result(report, armature, context.scene)
         texts = [f"'{each.name}' of '{each.holder}' is now {each.value:g}" for each in remedies]
         said = ", ".join(texts) or "All bones follow the limb already"
