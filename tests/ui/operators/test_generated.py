@@ -43,3 +43,14 @@ def test_without_baked_keys_nothing_is_done():
     before = keyed()
     assert bpy.ops.pose.ik_triangulation_generated_delete() == {"CANCELLED"}
     assert now() == before
+
+
+def test_an_action_that_cannot_be_given_back_from_under_a_layer_is_told(capfd):
+    keyed()
+    rig = bpy.data.objects["Rig"]
+    base = rig.animation_data.action
+    bpy.context.active_pose_bone.ik_triangulation.destination = "LAYER"
+    bpy.ops.pose.ik_triangulation_bake(frame_start=1, frame_end=4)
+    rig.keyframe_insert("location", frame=1)  # above the layer
+    assert bpy.ops.pose.ik_triangulation_generated_delete() == {"FINISHED"}
+    assert f"Action '{base.name}' stays on NLA track" in capfd.readouterr().out
