@@ -14,7 +14,7 @@ import numpy as np
 
 from ..kinematics.arrays import Columns, Indices, Numbers
 from ..kinematics.batch import Geometry, Tree
-from ..kinematics.batch.algebra import at, cross, square_to
+from ..kinematics.batch.algebra import at, cross, lengths, square_to
 from ..kinematics.body_anatomy import ARM_PARTS
 from .task import Level, Missing
 
@@ -117,7 +117,7 @@ class Support:
             seen = seen[..., :1]
         hulls = [_hull(seen[..., n]) for n in range(seen.shape[-1])]
         corners = _stacked(hulls)
-        middle = np.stack([hull.mean(0) for hull in hulls], -1)
+        middle = np.stack([_middle(hull) for hull in hulls], -1)
         return cls(middle + (corners - middle) * (1.0 - margin), across)
 
     def nearest(self, points: Numbers) -> tuple[Numbers, Numbers]:
@@ -162,6 +162,19 @@ def _area(corners: Numbers) -> Numbers:
     after = np.roll(corners, -1, 0)
     area: Numbers = (corners[:, 0] * after[:, 1] - corners[:, 1] * after[:, 0]).sum(0)
     return area
+
+
+def _middle(hull: Numbers) -> Numbers:
+    """The middle (2) of the sides of a polygon (c, 2), each by its length.
+
+    Not that of the corners: whether a contact on a side is one of these is decided by rounding, and would move it.
+    """
+    after = np.roll(hull, -1, 0)
+    sides = lengths((after - hull).T)
+    if not sides.any():
+        sides = np.ones(len(hull))
+    middle: Numbers = sides @ (hull + after) / (2.0 * sides.sum())
+    return middle
 
 
 def _hull(points: Numbers) -> Numbers:

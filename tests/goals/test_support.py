@@ -64,6 +64,14 @@ def test_a_single_point_and_a_line_are_supports_as_well(contacts, away):
     assert np.isfinite(near).all()
 
 
+def test_a_contact_on_a_side_moves_no_area_by_being_a_corner_or_not():
+    heels = [np.array([[[0.5], [y], [0.0]]]) for y in (1e-9, -1e-9)]
+    inside, corner = (under(np.concatenate((SQUARE, heel)), margin=0.2) for heel in heels)
+    points = [(0.5, -1.0, 0.0), (0.1, 2.0, 0.0), (3.0, 0.3, 0.0)]
+    found, wanted = (each.nearest(seen(each, points))[1] for each in (corner, inside))
+    assert found == pytest.approx(wanted, abs=1e-8)
+
+
 def test_feet_that_move_have_a_polygon_at_each_frame():
     moved = np.concatenate((SQUARE, SQUARE[::-1] + np.array([3.0, 0.0, 0.0])[:, None], SQUARE[[0] * 5]), -1)
     support = under(moved)
