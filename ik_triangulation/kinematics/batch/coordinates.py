@@ -385,6 +385,14 @@ class Cones:
         turned[0::3], turned[1::3] = along_x * x + along_z * z, along_x * z - along_z * x
         return turned
 
+    def swings(self, angles: Numbers, change: Numbers) -> Numbers:
+        """A change along and across swing vectors as one of these (x, z), which no other pose takes otherwise."""
+        _, along_x, along_z = _polar(angles[0::3], angles[1::3])
+        along, across = change[0::3], change[1::3]
+        turned = change.copy()
+        turned[0::3], turned[1::3] = along_x * along - along_z * across, along_z * along + along_x * across
+        return turned
+
     def inside(self, angles: Numbers) -> Numbers:
         """The angles with every swing beyond its cone put on the edge, in place."""
         size = np.hypot(angles[0::3], angles[1::3])

@@ -105,10 +105,7 @@ class Posture:
     def columns(self, geometry: Geometry, changes: Numbers) -> Numbers:
         """Changes of offsets (k, F) as changes of the tree's columns."""
         tree, states = self.tree, geometry.states
-        columns = changes.copy()
-        if tree.cones:
-            rows = tree.cones.rows
-            columns[rows] = tree.cones.along_and_across(states.angles[rows], changes[rows])
+        columns = _along_cones(states, changes, tree)
         if tree.balls:
             turns = changes[tree.angles : len(tree.joint_of)].reshape(len(tree.balls), 3, -1)
             turned = rotate(geometry.frames[tree.at_balls][:, :, :3], turns)
@@ -174,13 +171,18 @@ class Relaxation:
         for _ in range(steps):
             system = System(tree, states.take(active), goals)
             wish = posture.columns(system.geometry, -gain[active] * self._descent(offsets)[:, active])
-            wish += MOMENTUM * last[:, active]
+            before = _along_cones(system.states, last[:, active], tree)
+            wish += MOMENTUM * before
             change = self._change(system, wish)
             most = np.abs(change).max(0)
             change *= LARGEST_STEP / np.maximum(most, LARGEST_STEP)
-            back = (change * last[:, active]).sum(0) < 0.0
+            back = (change * before).sum(0) < 0.0
             gain[active] = np.where(back, LESS * gain[active], np.minimum(MORE * gain[active], self.gain))
             last[:, active] = change
+            if tree.cones:  # a step turns the swing, and with it what is along and across
+                last[tree.cones.rows, active] = tree.cones.swings(
+                    system.states.angles[tree.cones.rows], change[tree.cones.rows]
+                )
             moved = tree.moved(system.states, system.geometry.frames, change)
             states.put(active, moved)
             offsets[:, active] = posture.offsets(moved)
@@ -227,3 +229,12 @@ class Relaxation:
             more[0] |= frames[-1]
             more[-1] |= frames[0]
         return more
+
+
+def _along_cones(states: States, changes: Numbers, tree: Tree) -> Numbers:
+    """Changes (k, F) of which those of cones are of swing vectors, with these along and across the swings of states."""
+    columns = changes.copy()
+    if tree.cones:
+        rows = tree.cones.rows
+        columns[rows] = tree.cones.along_and_across(states.angles[rows], changes[rows])
+    return columns

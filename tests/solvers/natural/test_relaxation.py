@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Relaxed frames keep their goals, cost least, and do not depend on what is far from them in time."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from mathutils import Quaternion
 
-from ik_triangulation.kinematics.batch import Geometry
+from ik_triangulation.kinematics import Chain
+from ik_triangulation.kinematics.batch import Geometry, Tree
+from ik_triangulation.kinematics.batch.algebra import conjugated, product
 from ik_triangulation.kinematics.batch.tree import joined
 from ik_triangulation.solvers.batch.descent import at_one_level, descend
 from ik_triangulation.solvers.natural.posture import Posture, Relaxation, nearest_states
 
-from .motions import CHAINS, Motion, angles_between, largest_turns
+from .motions import CHAINS, Motion, angles_between, at_rest, largest_turns
 
 SEEDS = range(6)
 
@@ -84,3 +89,23 @@ def test_in_a_cycle_the_first_frame_comes_after_the_last():
     again = found.run(motion.tree, motion.states.take(shifted), [task.take(shifted) for task in tasks], 60)
     apart = angles_between(motion.tree.rotations(states.take(shifted)), motion.tree.rotations(again))
     assert apart.max() < 0.02
+
+
+def test_a_joint_in_a_cone_relaxes_alike_however_its_bone_is_rolled():
+    motion = Motion.of(CHAINS["cones"], 3, 12)
+    rolls = [Quaternion((0.0, 1.0, 0.0), angle) for angle in np.random.default_rng(1).uniform(-3.0, 3.0, 8)]
+    before = [Quaternion(), *rolls]
+    joints = [
+        replace(joint, rest=above.conjugated() @ joint.rest @ own)
+        for joint, above, own in zip(CHAINS["cones"].joints, before, rolls, strict=False)
+    ]
+    turns = np.array([roll[:] for roll in rolls])[:, :, None]
+    tree = Tree.of(Chain(tuple(joints), CHAINS["cones"].tip))
+    states = nearest_states(tree, at_rest(tree, 12), product(conjugated(turns), product(motion.rotations, turns)))
+    rolled = Motion(tree, states)
+    for steps in (2, 6):
+        found = [
+            relaxation(each, 0.0).run(each.tree, each.states, motion.tasks(False), steps) for each in (motion, rolled)
+        ]
+        heads = [Geometry(each.tree, states).heads for each, states in zip((motion, rolled), found, strict=True)]
+        assert np.abs(heads[1] - heads[0]).max() < 1e-6 * tree.size
