@@ -25,7 +25,7 @@ import numpy as np
 
 from ...goals.support import BalanceTask
 from ...goals.task import FadedTask, Level, PlaceTask, Task, unwrapped
-from ...kinematics.arrays import Columns, Indices, Numbers, averaged_in_time
+from ...kinematics.arrays import Columns, Indices, Mask, Numbers, averaged_in_time
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import (
     compose,
@@ -211,14 +211,16 @@ class Reaching:
         moved = np.any([way.any(0) for _, way in ways], 0) if ways else np.zeros(count, bool)
         if not moved.any():
             return found
-        at = _every(np.flatnonzero(moved), _STRIDE)
+        knots = _every(moved, _STRIDE)
+        at = knots[moved[knots]]
         goals = self._goals(ways, at)
         amounts = np.repeat(BEGIN[:, None], len(at), 1) if begin is None else begin[:, at]
         steps, longest = (_STEPS, _LONGEST) if begin is None else (_AGAIN, _IN_A_DRAG)
         amounts = self.cheapest(amounts, at, goals, steps, longest)
         amounts = np.where(np.abs(amounts) < _NOTHING, 0.0, amounts)
         for row, values in zip(found, amounts, strict=True):
-            row[moved] = np.interp(np.flatnonzero(moved), at, values)
+            row[at] = values
+            row[moved] = np.interp(np.flatnonzero(moved), knots, row[knots])
         first, last = found[:, 0].copy(), found[:, -1].copy()
         for _ in range(_SMOOTHED if count > 1 else 0):
             found = averaged_in_time(found.T, 1).T
@@ -459,6 +461,12 @@ def _is_place(task: Task) -> bool:
     return isinstance(unwrapped(task, FadedTask), PlaceTask)
 
 
-def _every(indices: Indices, stride: int) -> Indices:
-    """Every so many of indices, and the last one."""
-    return np.unique(np.append(indices[::stride], indices[-1]))
+def _every(moved: Mask, stride: int) -> Indices:
+    """Every so many of all frames, the last one, and those that are moved for no longer than between two of these.
+
+    They do not depend on where a motion begins, which rounding may tell.
+    """
+    frames = np.arange(len(moved))
+    regular = (frames % stride == 0) | (frames == len(moved) - 1)
+    runs = np.cumsum(np.diff(moved, prepend=False))  # odd while moved
+    return np.flatnonzero(regular | (moved & ~np.isin(runs, runs[regular & moved])))

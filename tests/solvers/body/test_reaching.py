@@ -78,6 +78,19 @@ def test_what_the_arms_reach_by_themselves_is_reached_standing():
     assert not amounts_of([(0.0, 0.0, 0.0), (0.1, -0.2, 0.2), (0.0, -0.3, 0.4)]).any()
 
 
+@pytest.mark.parametrize("size", [1e-5, 1e-3])
+def test_a_hand_that_begins_off_its_place_by_rounding_moves_no_frame_of_the_body(size):
+    ways = down(np.linspace(0.0, 0.8, 14) ** 2).T
+    rounded = ways + size * np.eye(14)[0][:, None]
+    assert np.abs(amounts_of(rounded) - amounts_of(ways)).max() < 2.0 * size
+
+
+def test_a_moment_between_two_frames_that_are_looked_at_takes_part_in_a_reach():
+    ways = np.zeros((7, 3))
+    ways[4] = 0.0, -0.35, -0.8
+    assert amounts_of(ways)[3].max() > 0.02
+
+
 def test_the_lower_the_hands_go_the_more_the_body_takes_part_and_the_legs_last():
     reference, tasks, steady = standing(down(np.linspace(0.0, 0.75, 40)))
     _, _, hinge, crouch = reaching_of(TREE, reference, tasks, steady).amounts(tasks)
