@@ -9,7 +9,6 @@ from mathutils import Quaternion
 
 from ik_triangulation.kinematics import Chain
 from ik_triangulation.kinematics.batch import Geometry, Tree
-from ik_triangulation.kinematics.batch.algebra import conjugated, product
 from ik_triangulation.kinematics.batch.tree import joined
 from ik_triangulation.solvers.batch.descent import at_one_level, descend
 from ik_triangulation.solvers.natural.posture import Posture, Relaxation, nearest_states
@@ -99,13 +98,9 @@ def test_a_joint_in_a_cone_relaxes_alike_however_its_bone_is_rolled():
         replace(joint, rest=above.conjugated() @ joint.rest @ own)
         for joint, above, own in zip(CHAINS["cones"].joints, before, rolls, strict=False)
     ]
-    turns = np.array([roll[:] for roll in rolls])[:, :, None]
-    tree = Tree.of(Chain(tuple(joints), CHAINS["cones"].tip))
-    states = nearest_states(tree, at_rest(tree, 12), product(conjugated(turns), product(motion.rotations, turns)))
-    rolled = Motion(tree, states)
-    for steps in (2, 6):
-        found = [
-            relaxation(each, 0.0).run(each.tree, each.states, motion.tasks(False), steps) for each in (motion, rolled)
-        ]
-        heads = [Geometry(each.tree, states).heads for each, states in zip((motion, rolled), found, strict=True)]
-        assert np.abs(heads[1] - heads[0]).max() < 1e-6 * tree.size
+    tasks, found = motion.tasks(False), []
+    for tree in (motion.tree, Tree.of(Chain(tuple(joints), CHAINS["cones"].tip))):
+        rest = at_rest(tree, 12)  # where a swing has no direction
+        states = Relaxation(posture=Posture(tree, rest), compliance=tree.compliance).run(tree, rest, tasks, 6)
+        found.append(Geometry(tree, states).heads)
+    assert np.abs(found[1] - found[0]).max() < 1e-4 * motion.tree.size
