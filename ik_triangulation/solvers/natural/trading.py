@@ -12,14 +12,12 @@ a shot of both makes of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from mathutils import Quaternion
 
-from ...goals import Goal, Orientation, Point
-from ...goals.from_goals import RADIAN, Refusal, tasks_of
+from ...goals import Goal, Orientation
+from ...goals.from_goals import RADIAN
 from ...goals.orientation import OrientTask
 from ...goals.task import PlaceTask, Task
 from ...kinematics import Free, Pose
@@ -41,10 +39,9 @@ from ...kinematics.batch.algebra import (
 from ...kinematics.rotation import rotation_angle
 from ..batch.change import System
 from ..batch.descent import descend, precisely
-from ..batch.restarts import tree_of
 from ..solver import LimbForm
-from .giving_way import in_reach
 from .one_limb import suits_one
+from .one_trade import trade_one
 from .swivel import SwivelCost
 from .tip_limb import TipLimb
 from .traded import Trade, WristPath
@@ -261,33 +258,7 @@ def trailing(reference: Pose, goal: Goal, form: LimbForm, before: Pose, last: Go
     turn = _largest_turn(before, found)
     if turn <= max(_LEAP, _EXPLAINED_IN_A_MOVE * _explained(before, last, goal)):
         return found
-    soft = tuple(replace(each, rotation=before.tip_rotation) if each is told else each for each in goal.soft)
-    goals = [goal._replace(target=Point(before.tip), soft=soft), goal._replace(target=Point(found.tip))]
-    tree, tasks = tree_of(reference.chain), tasks_of(goals, reference.chain.reach)
-    if isinstance(tasks, Refusal):
-        return found
-    frames = tree.states([before, found])
-    hand_made = np.array([rotation[:] for rotation in reference.rotations], float)[:, :, None]
-    flexion = None if form.flexion is None else np.array(form.flexion, float)[:, None]
-    wanted = TwoBones(tree, frames, tasks, hand_made, flexion).end
-    tasks = in_reach(tree, frames, tasks)
-    limb = TwoBones(tree, frames, tasks, hand_made, flexion)
-    rotations = np.array([[rotation[:] for rotation in pose.rotations] for pose in (before, found)]).transpose(1, 2, 0)
-    price = next(each for each in tasks if isinstance(each, OrientTask)).length / (RADIAN * tree.size)
-    assert wanted is not None
-    both, stays = np.arange(2), np.array([True, False])
-    tempo = Tempo(1.0, 1.0, _MOVES, cyclic=False)
-    rotations = traded_in(limb, wanted, SwivelCost(limb), flexion, rotations, both, stays, price, tempo)
-    states = tree.posed(rotations, frames)
-    put_in_place(tree, states, tasks, np.array([1]))
-    nearer = Pose(
-        reference.chain,
-        reference.base,
-        [
-            joint.freedom.nearest(Quaternion(rotation).normalized())
-            for joint, rotation in zip(reference.chain.joints, tree.rotations(states)[..., 1], strict=True)
-        ],
-    )
+    nearer = trade_one(reference, goal, form, before, found, 30.0 / _MOVES)
     met = (nearer.tip - goal.target.closest(nearer.tip)).length <= max(goal.tolerance, _missing(found, goal))
     return nearer if met and _largest_turn(before, nearer) < turn else found
 
