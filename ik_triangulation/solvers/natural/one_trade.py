@@ -117,13 +117,13 @@ class _Seen(NamedTuple):
 class OneTrade:
     """The pose of a limb after another one, with the change of swivel and the coordinates of its wrist to choose."""
 
-    def __init__(self, reference: Pose, goal: Goal, form: LimbForm, before: Pose, found: Pose, rate: float) -> None:
-        """`found` has the tip at its place; `rate` is 30 by the moves a second."""
+    def __init__(self, reference: Pose, goal: Goal, form: LimbForm, before: Pose, place: Vector, rate: float) -> None:
+        """`place` is that of the tip, in reach; `rate` is 30 by the moves a second."""
         chain, base = reference.chain, reference.base
         told = next(each for each in goal.soft if isinstance(each, Orientation))
-        rotation = turned_into_reach(reference, found.tip, told.rotation)
+        rotation = turned_into_reach(reference, place, told.rotation)
         soft = tuple(replace(each, rotation=rotation) if each is told else each for each in goal.soft)
-        self.limb = OneLimb(reference, goal._replace(target=Point(found.tip), soft=soft), form)
+        self.limb = OneLimb(reference, goal._replace(target=Point(place), soft=soft), form)
         self.range = _Range(chain.joints[2].freedom)
         self._chain, self._reference = chain, reference
         self._rests, (self._up, self._forearm, self._end_bone) = chain.rests, chain.offsets
@@ -133,8 +133,8 @@ class OneTrade:
         tip_rest = chain.tip_rest.to_matrix().transposed()
         self._ends = into @ rotation.to_matrix() @ tip_rest  # in reach
         self._told = into @ told.rotation.to_matrix() @ tip_rest
-        place, last = (into @ (pose.tip - base.translation) - root for pose in (found, before))
-        self.distance, self.axis = place.length, place.normalized()
+        to, last = (into @ (each - base.translation) - root for each in (place, before.tip))
+        self.distance, self.axis = to.length, to.normalized()
         self._elbow = bounded(chain.joints[1].freedom)
         self._turned = reference.rotations
         self._reference_upper = self.limb.reference
@@ -390,14 +390,17 @@ class OneTrade:
         return [swivel, *limits.inside(own)]
 
 
-def trade_one(reference: Pose, goal: Goal, form: LimbForm, before: Pose, found: Pose, rate: float) -> Pose:
-    """Return the pose that costs least after the pose `before`, from there or from the pose `found` on."""
-    trade = OneTrade(reference, goal, form, before, found, rate)
+def trade_one(
+    reference: Pose, goal: Goal, form: LimbForm, before: Pose, place: Vector, found: Pose | None, rate: float
+) -> Pose:
+    """Return the pose with the tip at a place that costs least after the pose `before`, from there or `found` on."""
+    trade = OneTrade(reference, goal, form, before, place, rate)
     values, cost = trade.refined([0.0, *trade.before])
-    other = trade.values_of(found.rotations)
-    if cost >= trade.cost(other):
-        values, cost = min((values, cost), trade.refined(other), key=lambda each: each[1])
-    return trade.pose(trade.exact(values), found.tip)
+    if found is not None:
+        other = trade.values_of(found.rotations)
+        if cost >= trade.cost(other):
+            values, cost = min((values, cost), trade.refined(other), key=lambda each: each[1])
+    return trade.pose(trade.exact(values), place)
 
 
 def _arc_cosine(cosine: float) -> float:

@@ -40,7 +40,7 @@ from ...kinematics.rotation import rotation_angle
 from ..batch.change import System
 from ..batch.descent import descend, precisely
 from ..solver import LimbForm
-from .one_limb import suits_one
+from .one_limb import give_way_one, place_in_reach, pose_one, suits_one
 from .one_trade import trade_one
 from .swivel import SwivelCost
 from .tip_limb import TipLimb
@@ -56,6 +56,7 @@ _AROUND, _APART = 24, 90  # frames at 30 a second: traded before and after a pla
 _NEAR, _SHIFTED = np.radians([1.0, 1.5])  # turn up to which it is made exact, and the change of swivel for that; fading
 
 _LEAP, _EXPLAINED_IN_A_MOVE = np.radians(20.0), 2.0  # turn of a joint in a move; times what the target explains
+_SAME = 1e-6  # of the reach: a limb that is so near is left as it is
 _MOVES = 12.0  # a second: a move of a drag may change as much as a frame would at this rate
 
 
@@ -244,22 +245,47 @@ def put_in_place(tree: Tree, states: States, tasks: Sequence[Task], some: Indice
         states.put(some[off], other)
 
 
+def followed(reference: Pose, goal: Goal, form: LimbForm, before: Pose, last: Goal) -> Pose | None:
+    """Return the pose of a limb for a goal after the pose `before`, for the `last` goal, if that is found at once.
+
+    It is that of natural_pose(), as trailing() leaves it. Where ranges forbid what the end is told, as near as giving
+    way could bring it, its turn is traded from the pose before on, as that of a shot is. None for goals and limbs of
+    other kinds, and where the limb is where it should be already.
+    """
+    told = any(isinstance(each, Orientation) for each in goal.soft)
+    if not (told and suits_one(reference, goal, form)) or _missing(reference, goal) <= _SAME * reference.chain.reach:
+        return None
+    found = reference.copy()
+    found.project()
+    if pose_one(found, goal, form) or give_way_one(found, goal, form):
+        return trailing(reference, goal, form, before, last, found)
+    if not _is_traded(reference, last):
+        return None
+    place = place_in_reach(reference, goal.target.closest(before.tip))
+    nearer = trade_one(reference, goal, form, before, place, None, 30.0 / _MOVES)
+    return nearer if (nearer.tip - place).length <= goal.tolerance else None
+
+
+def _is_traded(reference: Pose, last: Goal) -> bool:
+    """Tell whether the end of a limb may lack some of its turn; not where that is requested from now on."""
+    ranged = not isinstance(reference.chain.joints[2].freedom, Free)
+    return ranged and any(isinstance(each, Orientation) for each in last.soft)
+
+
 def trailing(reference: Pose, goal: Goal, form: LimbForm, before: Pose, last: Goal, found: Pose) -> Pose:
     """Return the pose `found` for a goal; if that is a leap from the pose `before`, for the `last` goal, a nearer one.
 
     The place of the tip is met by both; what is traded is the turn of the hand or foot. `reference` is the pose made by
     hand. Poses and goals of other kinds than a limb with an end are found() as they are.
     """
-    told = next((each for each in goal.soft if isinstance(each, Orientation)), None)
-    if told is None or not suits_one(reference, goal, form) or isinstance(reference.chain.joints[2].freedom, Free):
-        return found
-    if not any(isinstance(each, Orientation) for each in last.soft):  # the rotation is requested from now on
+    told = any(isinstance(each, Orientation) for each in goal.soft)
+    if not (told and suits_one(reference, goal, form) and _is_traded(reference, last)):
         return found
     turn = _largest_turn(before, found)
     if turn <= max(_LEAP, _EXPLAINED_IN_A_MOVE * _explained(before, last, goal)):
         return found
-    nearer = trade_one(reference, goal, form, before, found, 30.0 / _MOVES)
-    met = (nearer.tip - goal.target.closest(nearer.tip)).length <= max(goal.tolerance, _missing(found, goal))
+    nearer = trade_one(reference, goal, form, before, found.tip, found, 30.0 / _MOVES)
+    met = _missing(nearer, goal) <= max(goal.tolerance, _missing(found, goal))
     return nearer if met and _largest_turn(before, nearer) < turn else found
 
 
