@@ -117,10 +117,12 @@ class _Seen(NamedTuple):
 class OneTrade:
     """The pose of a limb after another one, with the change of swivel and the coordinates of its wrist to choose."""
 
-    def __init__(self, reference: Pose, goal: Goal, form: LimbForm, before: Pose, place: Vector, rate: float) -> None:
+    def __init__(
+        self, reference: Pose, goal: Goal, form: LimbForm, before: Pose, last: Goal, place: Vector, rate: float
+    ) -> None:
         """`place` is that of the tip, in reach; `rate` is 30 by the moves a second."""
         chain, base = reference.chain, reference.base
-        told = next(each for each in goal.soft if isinstance(each, Orientation))
+        told = _told(goal)
         rotation = turned_into_reach(reference, place, told.rotation)
         soft = tuple(replace(each, rotation=rotation) if each is told else each for each in goal.soft)
         self.limb = OneLimb(reference, goal._replace(target=Point(place), soft=soft), form)
@@ -133,7 +135,7 @@ class OneTrade:
         tip_rest = chain.tip_rest.to_matrix().transposed()
         self._ends = into @ rotation.to_matrix() @ tip_rest  # in reach
         self._told = into @ told.rotation.to_matrix() @ tip_rest
-        to, last = (into @ (each - base.translation) - root for each in (place, before.tip))
+        to, begun = (into @ (each - base.translation) - root for each in (place, before.tip))
         self.distance, self.axis = to.length, to.normalized()
         self._elbow = bounded(chain.joints[1].freedom)
         self._turned = reference.rotations
@@ -144,7 +146,7 @@ class OneTrade:
         self._time = traded.CALM
         self._fast = (
             traded.FAST_SWIVEL * rate,
-            max(traded.FAST_END * rate, rotation_angle(before.tip_rotation, told.rotation)),
+            max(traded.FAST_END * rate, rotation_angle(_told(last).rotation, told.rotation)),
         )
         self._hurry = traded.HURRY[0] / rate**2, traded.HURRY[1] / rate**2
         self._limits = [
@@ -155,8 +157,8 @@ class OneTrade:
         self._resting = self._turned[2].to_matrix().col[1]
         self.before = self.range.read(before.rotations[2])
         upper = chain.rests[0] @ before.rotations[0].to_matrix()
-        start = last.normalized()
-        bent, normal = self._shape(self.before, last.length)
+        start = begun.normalized()
+        bent, normal = self._shape(self.before, begun.length)
         across = rotation_between(start, self.axis) @ (upper @ axes(bent, normal).col[1])
         self._across = (across - self.axis * across.dot(self.axis)).normalized()
         self._aside = self.axis.cross(self._across)
@@ -391,16 +393,30 @@ class OneTrade:
 
 
 def trade_one(
-    reference: Pose, goal: Goal, form: LimbForm, before: Pose, place: Vector, found: Pose | None, rate: float
+    reference: Pose,
+    goal: Goal,
+    form: LimbForm,
+    before: Pose,
+    last: Goal,
+    place: Vector,
+    found: Pose | None,
+    rate: float,
 ) -> Pose:
-    """Return the pose with the tip at a place that costs least after the pose `before`, from there or `found` on."""
-    trade = OneTrade(reference, goal, form, before, place, rate)
+    """Return the pose with the tip at a place that costs least after that `before`, which was for the `last` goal.
+
+    It is sought from there on, and from `found` where that costs less.
+    """
+    trade = OneTrade(reference, goal, form, before, last, place, rate)
     values, cost = trade.refined([0.0, *trade.before])
     if found is not None:
         other = trade.values_of(found.rotations)
         if cost >= trade.cost(other):
             values, cost = min((values, cost), trade.refined(other), key=lambda each: each[1])
     return trade.pose(trade.exact(values), place)
+
+
+def _told(goal: Goal) -> Orientation:
+    return next(each for each in goal.soft if isinstance(each, Orientation))
 
 
 def _arc_cosine(cosine: float) -> float:

@@ -262,7 +262,7 @@ def followed(reference: Pose, goal: Goal, form: LimbForm, before: Pose, last: Go
     if not _is_traded(reference, last):
         return None
     place = place_in_reach(reference, goal.target.closest(before.tip))
-    nearer = trade_one(reference, goal, form, before, place, None, 30.0 / _MOVES)
+    nearer = trade_one(reference, goal, form, before, last, place, None, 30.0 / _MOVES)
     return nearer if (nearer.tip - place).length <= goal.tolerance else None
 
 
@@ -284,7 +284,7 @@ def trailing(reference: Pose, goal: Goal, form: LimbForm, before: Pose, last: Go
     turn = _largest_turn(before, found)
     if turn <= max(_LEAP, _EXPLAINED_IN_A_MOVE * _explained(before, last, goal)):
         return found
-    nearer = trade_one(reference, goal, form, before, found.tip, found, 30.0 / _MOVES)
+    nearer = trade_one(reference, goal, form, before, last, found.tip, found, 30.0 / _MOVES)
     met = _missing(nearer, goal) <= max(goal.tolerance, _missing(found, goal))
     return nearer if met and _largest_turn(before, nearer) < turn else found
 
