@@ -64,11 +64,23 @@ def pose_one(pose: Pose, goal: Goal, form: LimbForm) -> bool:
     The pose and the goal have to suit. A limb that is too short is stretched towards the place.
     """
     limb = OneLimb(pose, goal, form)
+    return not limb.end_turns and _posed_at(pose, goal, limb, limb.best_swivel())
+
+
+def pose_or_give_way(pose: Pose, goal: Goal, form: LimbForm) -> bool:
+    """Rotate the joints as pose_one() does, or else as give_way_one(), which has the same swivel then."""
+    limb = OneLimb(pose, goal, form)
     if limb.end_turns:
-        return False
+        return give_way_one(pose, goal, form)
+    swivel = limb.best_swivel()
+    return _posed_at(pose, goal, limb, swivel) or give_way_one(pose, goal, form, swivel)
+
+
+def _posed_at(pose: Pose, goal: Goal, limb: OneLimb, swivel: float) -> bool:
+    """Pose the limb at a swivel, unless limits forbid."""
     rotations = [
         joint.freedom.nearest(rotation.normalized())
-        for joint, rotation in zip(pose.chain.joints, limb.rotations(limb.best_swivel()), strict=True)
+        for joint, rotation in zip(pose.chain.joints, limb.rotations(swivel), strict=True)
     ]
     found = Pose(pose.chain, pose.base, rotations)
     close = max(_CLOSE * goal.tolerance, _SINGLE * pose.chain.reach) + least_error(pose, goal.target)
@@ -333,17 +345,20 @@ def on_hinge(
     return rest @ about(hinge.axis, angle).to_matrix(), axis if wrap(angle - phase) >= 0.0 else -axis
 
 
-def give_way_one(pose: Pose, goal: Goal, form: LimbForm) -> bool:
+def give_way_one(pose: Pose, goal: Goal, form: LimbForm, swivel: float | None = None) -> bool:
     """Rotate the joints of a limb, whose pose is the reference, with its end as near to the goal's as it can be.
 
-    The pose and the goal have to suit. Returns False, with the pose as it was, where the goal tells no orientation, and
-    where the place cannot be met so.
+    The pose and the goal have to suit; `swivel` is the best one for the goal as it is, if that is known. Returns False,
+    with the pose as it was, where the goal tells no orientation, and where the place cannot be met so.
     """
     told = next((each for each in goal.soft if isinstance(each, Orientation)), None)
     if told is None:
         return False
-    place = place_in_reach(pose, goal.target.closest(pose.base.translation))
-    rotation, swivel = turned_into_reach(pose, place, told.rotation), None
+    asked = goal.target.closest(pose.base.translation)
+    place = place_in_reach(pose, asked)
+    rotation = turned_into_reach(pose, place, told.rotation)
+    if place is not asked or rotation is not told.rotation:
+        swivel = None
     for _ in range(BENDINGS):
         soft = tuple(replace(each, rotation=rotation) if each is told else each for each in goal.soft)
         limb = OneLimb(pose, goal._replace(target=Point(place), soft=soft), form)

@@ -29,10 +29,11 @@ from .elbow import NO_BEND
 from .one_limb import BENT, STRAIGHT, OneLimb, axes, flexion_at_rest, on_hinge, turned_into_reach
 from .swivel import END, POLE, SWING, UPPER
 
+_BONE = Vector((0.0, 1.0, 0.0)).freeze()  # the axis about which an end twists
 _AXES = 3  # times that the axis of the bend and the bend about it are found from each other
 _WITHIN = (float(traded.ROUNDED[-1]),)
-_STEPS, _TRIES, _APART, _PRECISE = 8, 3, 1e-3, 5e-4  # what is left of a descent goes on in the next move
-_DAMPING = 1e-3
+_STEPS, _TRIES, _APART, _PRECISE = 8, 6, 1e-3, 5e-4  # what is left of a descent goes on in the next move
+_DAMPING = 0.1
 _ON_END = 1e-6  # [rad]
 _NEAR = radians(1.0)  # turn up to which it is made exact, as in a shot
 _PLACING, _CLOSE = 6, 3e-6  # steps at most; of the reach
@@ -77,7 +78,7 @@ class _Range:
             found = about(own.axis, values[0])
         else:
             swing = Vector((values[0], 0.0, values[1]))
-            found = about(swing.normalized(), swing.length) @ about(Vector((0.0, 1.0, 0.0)), values[2])
+            found = about(swing.normalized(), swing.length) @ about(_BONE, values[2])
         if self._frame is not None:
             found = self._frame @ found @ self._frame.conjugated()
         return found
@@ -276,7 +277,7 @@ class OneTrade:
         posed = self.at(values)
         rows = [UPPER**0.5 * each for each in _turn(posed.upper @ self._reference_upper.transposed())]
         rows += [END**0.5 * each for each in rotation_vector(self._turned[2].conjugated() @ posed.wrist)]
-        swung = posed.wrist @ Vector((0.0, 1.0, 0.0))
+        swung = posed.wrist @ _BONE
         turn = self._resting.cross(swung)
         sine = turn.length
         share = atan2(sine, self._resting.dot(swung)) / sine if sine > 1e-12 else 1.0

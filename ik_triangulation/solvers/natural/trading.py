@@ -40,7 +40,7 @@ from ...kinematics.rotation import rotation_angle
 from ..batch.change import System
 from ..batch.descent import descend, precisely
 from ..solver import LimbForm
-from .one_limb import give_way_one, place_in_reach, pose_one, suits_one
+from .one_limb import place_in_reach, pose_or_give_way, suits_one
 from .one_trade import trade_one
 from .swivel import SwivelCost
 from .tip_limb import TipLimb
@@ -257,7 +257,7 @@ def followed(reference: Pose, goal: Goal, form: LimbForm, before: Pose, last: Go
         return None
     found = reference.copy()
     found.project()
-    if pose_one(found, goal, form) or give_way_one(found, goal, form):
+    if pose_or_give_way(found, goal, form):
         return trailing(reference, goal, form, before, last, found)
     if not _is_traded(reference, last):
         return None
