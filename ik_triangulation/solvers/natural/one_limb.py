@@ -32,7 +32,7 @@ _RIGID = 1e-5  # deviation of an axis from unit length that rounding explains
 _CLOSE, _TURNED = 0.1, 1e-4  # share of the tolerance, and [rad], within which a goal is met
 _SINGLE = 3e-6  # of the reach: rounding of a pose in single precision
 _ROUNDING = 1e-7  # of the limb's length: it never quite straightens, so that its bend keeps a direction
-STRAIGHT, BENT = radians(5.0), radians(15.0)  # bends between which the reference takes over from flexion
+NEARLY_STRAIGHT, SURELY_BENT = radians(5.0), radians(15.0)  # bends between which the reference takes over from flexion
 _BENT_AT_REST = radians(1.0)
 _CHOICES, _STEPS, _APART, _PRECISE = 24, 10, 0.03, 1e-5
 _LARGEST, _LEAST_CURVATURE = 0.2, 0.2
@@ -141,7 +141,7 @@ class OneLimb:
         wrist = reference @ (up + down)
         way = (wrist if wrist.length > _ROUNDING * size else reference @ up).normalized()
         if form.flexion is None:
-            flexion = flexion_at_rest(chain.joints[1].freedom, rest, up, low)
+            flexion = flexion_of_one(chain.joints[1].freedom, rest, up, low)
         else:
             flexion = (reference.transposed() @ form.flexion.cross(way)).normalized()
         freedom = bounded(chain.joints[1].freedom)
@@ -276,7 +276,7 @@ def _cosine_terms(axis: Vector, m: Matrix) -> Terms:
     return (along - 1.0) / 2.0, (m[0][0] + m[1][1] + m[2][2] - along) / 2.0, sine / 2.0
 
 
-def flexion_at_rest(freedom: Freedom, rest: Matrix, up: Vector, low: Vector) -> Vector:
+def flexion_of_one(freedom: Freedom, rest: Matrix, up: Vector, low: Vector) -> Vector:
     """The normal about which a limb is bent at rest, as elbow.flexion_at_rest()."""
     bent = up.cross(rest @ low)
     if bent.length > sin(_BENT_AT_REST) * up.length * low.length:
@@ -310,7 +310,11 @@ def _in_plane(
     wanted = now
     for _ in range(NORMALS):
         same = 1.0 - abs(wanted - now) / max(now, 1e-300)
-        share = min(max((now - STRAIGHT) / (BENT - STRAIGHT), same, 0.0), 1.0) if now > NO_BEND else 0.0
+        share = (
+            min(max((now - NEARLY_STRAIGHT) / (SURELY_BENT - NEARLY_STRAIGHT), same, 0.0), 1.0)
+            if now > NO_BEND
+            else 0.0
+        )
         normal = across.normalized() * share + flexion * (1.0 - share)
         before, after = axes(up, normal), axes(bone, normal)
         x, y, z = after.transposed() @ end
@@ -338,7 +342,7 @@ def on_hinge(
     fitted = [clamp_to_range(angle, hinge.lower, hinge.upper) for angle in ways]
     beyond = [abs(wrap(there - angle)) for there, angle in zip(fitted, ways, strict=True)]
     bend = wrap(2.0 * atan2(Vector(elbow[1:]).dot(hinge.axis), elbow.w) - phase)
-    share = min(max((abs(bend) - STRAIGHT) / (BENT - STRAIGHT), 0.0), 1.0)
+    share = min(max((abs(bend) - NEARLY_STRAIGHT) / (SURELY_BENT - NEARLY_STRAIGHT), 0.0), 1.0)
     positive = share * copysign(1.0, bend) + (1.0 - share) * copysign(1.0, flexion.dot(axis)) >= 0.0
     first = beyond[0] < beyond[1] if abs(beyond[0] - beyond[1]) > _SAME else positive
     angle = fitted[0] if first else fitted[1]
@@ -356,7 +360,7 @@ def give_way_one(pose: Pose, goal: Goal, form: LimbForm, swivel: float | None = 
         return False
     asked = goal.target.closest(pose.base.translation)
     place = place_in_reach(pose, asked)
-    rotation = turned_into_reach(pose, place, told.rotation)
+    rotation = end_in_reach(pose, place, told.rotation)
     if place is not asked or rotation is not told.rotation:
         swivel = None
     for _ in range(BENDINGS):
@@ -369,7 +373,7 @@ def give_way_one(pose: Pose, goal: Goal, form: LimbForm, swivel: float | None = 
                 if each != pose.rotations[i]:
                     pose.put(i, each)
             return True
-        rotation = turned_into_reach(pose, place, found.tip_rotation)
+        rotation = end_in_reach(pose, place, found.tip_rotation)
     return False
 
 
@@ -402,7 +406,7 @@ def place_in_reach(pose: Pose, place: Vector) -> Vector:
     return place if within == distance or not distance else root + (place - root) * (within / distance)
 
 
-def turned_into_reach(pose: Pose, place: Vector, rotation: Quaternion) -> Quaternion:
+def end_in_reach(pose: Pose, place: Vector, rotation: Quaternion) -> Quaternion:
     """The rotation of the end, turned as little as it takes to have its head in reach of the other bones."""
     shortest, longest, length = _bounds(pose)
     link = rotation @ (pose.chain.tip_rest.conjugated() @ pose.chain.offsets[2])

@@ -26,14 +26,15 @@ from ..gauss_newton import step
 from ..solver import LimbForm
 from . import traded
 from .elbow import NO_BEND
-from .one_limb import BENT, STRAIGHT, OneLimb, axes, flexion_at_rest, on_hinge, turned_into_reach
+from .one_limb import NEARLY_STRAIGHT, SURELY_BENT, OneLimb, axes, end_in_reach, flexion_of_one, on_hinge
 from .swivel import END, POLE, SWING, UPPER
 
 _BONE = Vector((0.0, 1.0, 0.0)).freeze()  # the axis about which an end twists
 _AXES = 3  # times that the axis of the bend and the bend about it are found from each other
 _WITHIN = (float(traded.ROUNDED[-1]),)
 _STEPS, _TRIES, _APART, _PRECISE = 8, 6, 1e-3, 5e-4  # what is left of a descent goes on in the next move
-_DAMPING = 0.1
+_LARGEST = 0.3  # change of a step [rad]
+_DAMPING, _LEAST_DAMPING, _MORE, _LESS = 0.1, 1e-8, 6.0, 0.2
 _ON_END = 1e-6  # [rad]
 _NEAR = radians(1.0)  # turn up to which it is made exact, as in a shot
 _PLACING, _CLOSE = 6, 3e-6  # steps at most; of the reach
@@ -124,7 +125,7 @@ class OneTrade:
         """`place` is that of the tip, in reach; `rate` is 30 by the moves a second."""
         chain, base = reference.chain, reference.base
         told = _told(goal)
-        rotation = turned_into_reach(reference, place, told.rotation)
+        rotation = end_in_reach(reference, place, told.rotation)
         soft = tuple(replace(each, rotation=rotation) if each is told else each for each in goal.soft)
         self.limb = OneLimb(reference, goal._replace(target=Point(place), soft=soft), form)
         self.range = _Range(chain.joints[2].freedom)
@@ -173,7 +174,7 @@ class OneTrade:
         """The normal about which the elbow bends where the reference is straight, seen from the upper bone."""
         low = self._lower(self._turned[2])
         if form.flexion is None:
-            return flexion_at_rest(self._chain.joints[1].freedom, self._rests[1], self._up, low)
+            return flexion_of_one(self._chain.joints[1].freedom, self._rests[1], self._up, low)
         upper = self._reference_upper
         wrist = upper @ self._up + upper @ (self._rests[1] @ (self._turned[1].to_matrix() @ low))
         found: Vector = (upper.transposed() @ form.flexion.cross(wrist.normalized())).normalized()
@@ -203,7 +204,11 @@ class OneTrade:
         bend = _arc_cosine((distance**2 - first**2 - second**2) / max(2.0 * first * second, 1e-300))
         for _ in range(_AXES):
             same = 1.0 - abs(bend - now) / max(now, 1e-300)
-            share = min(max((now - STRAIGHT) / (BENT - STRAIGHT), same, 0.0), 1.0) if now > NO_BEND else 0.0
+            share = (
+                min(max((now - NEARLY_STRAIGHT) / (SURELY_BENT - NEARLY_STRAIGHT), same, 0.0), 1.0)
+                if now > NO_BEND
+                else 0.0
+            )
             normal = across.normalized() * share + self._flexion * (1.0 - share)
             before, after = axes(up, normal), axes(down, normal)
             x, y, z = after.transposed() @ carried
@@ -285,7 +290,7 @@ class OneTrade:
         rows.append(traded.SHORT**0.5 * posed.beyond)
         rotations = self.rotations(posed) if self._limits else []
         for number, freedom in self._limits:
-            rows.append(traded.BEYOND**0.5 * rotation_angle(freedom.nearest(rotations[number]), rotations[number]))
+            rows.append(traded.OUTSIDE**0.5 * rotation_angle(freedom.nearest(rotations[number]), rotations[number]))
         if self._pole is not None:
             rows.append(2.0 * POLE**0.5 * sin(0.5 * (values[0] - self._pole)))
         missing = _turn(self._told @ posed.end.transposed())
@@ -317,7 +322,7 @@ class OneTrade:
                     there = self._seen(goal, within)
                     change = max(abs(a - b) for a, b in zip(goal, values, strict=True))
                     better = there.cost < here.cost
-                    damping = max(damping * (traded.LESS if better else traded.MORE), traded.LEAST_DAMPING)
+                    damping = max(damping * (_LESS if better else _MORE), _LEAST_DAMPING)
                     if better or change < _PRECISE:
                         break
                 if not better:
@@ -380,7 +385,7 @@ class OneTrade:
             change[list(held)] = list(held.values())
             right = -slope - blocks @ change
             change[free] = np.linalg.solve(blocks[np.ix_(free, free)], right[free])
-            change = np.clip(change, -traded.LARGEST, traded.LARGEST)
+            change = np.clip(change, -_LARGEST, _LARGEST)
             out = {}
             for k in free[1:]:
                 to = min(max(values[k] + change[k], limits.lower[k - 1]), limits.upper[k - 1])

@@ -39,7 +39,7 @@ from .tip_limb import PosedLimbs, TipLimb
 
 PRICE = 60.0  # of a radian by which the end is turned wrong: several times what posture pays for a radian of anything
 ROUNDED = np.radians([6.0, 2.0, 0.5])  # within which that counts by its square, from start to end
-BEYOND, SHORT = 1e4, 1e5  # of the squared angle [rad] beyond other limits, and of what the limb is too short [length]
+OUTSIDE, SHORT = 1e4, 1e5  # of the squared angle [rad] beyond other limits, and of what the limb is too short [length]
 CALM = 4.0  # times the weight of changes in shots that are not traded
 FAST_SWIVEL, FAST_END = np.radians(6.0), np.radians(10.0)  # changes of a frame at 30 a second that are fast; of the
 # end those that its target makes are not
@@ -49,8 +49,8 @@ _LEAP = 4.0  # times the fast change of a swivel, which is sudden
 _AIMS = 4  # rounds in which a choice of the wrist and the place of its bone fit themselves to each other
 _APART = 1e-4  # of the differences that give derivatives
 _STEPS, _TRIES = (20, 60), 6  # of Newton's method for each of ROUNDED, and for the last one; dampings of one
-LARGEST, _PRECISE = 0.3, 1e-5  # change of a step, and that which ends it [rad]
-_DAMPING, LEAST_DAMPING, MORE, LESS = 1e-2, 1e-8, 6.0, 0.2
+_LARGEST, _PRECISE = 0.3, 1e-5  # change of a step, and that which ends it [rad]
+_DAMPING, _LEAST_DAMPING, _MORE, _LESS = 1e-2, 1e-8, 6.0, 0.2
 FIXED, _ENDS = 1e9, 4  # curvature that leaves a frame where it is; times that ends of the range are looked for
 
 
@@ -137,7 +137,7 @@ class Trade:
         own = rotation_vectors(product(conjugated(quaternions(reference)), posed.wrist))
         swung = _between(reference[:, 1], matrices(posed.wrist)[:, 1])
         rows = [UPPER**0.5 * off, END**0.5 * own, SWING**0.5 * swung, SHORT**0.5 * posed.beyond[None]]
-        rows += [BEYOND**0.5 * each[None] for each in limb.outside(posed)]
+        rows += [OUTSIDE**0.5 * each[None] for each in limb.outside(posed)]
         if self.pole is not None:
             rows.append(2.0 * POLE**0.5 * np.sin(0.5 * (swivels - self.pole[some]))[None])
         missing = turn_vectors(compose(self.told[..., some], posed.end.swapaxes(0, 1)))
@@ -283,7 +283,7 @@ class Trade:
                 change = max(np.abs(found.swivels - path.swivels).max(), np.abs(found.wrist - path.wrist).max())
                 after = self._rounded_cost(found, within)
                 better = after < cost
-                damping = max(damping * (LESS if better else MORE), LEAST_DAMPING)
+                damping = max(damping * (_LESS if better else _MORE), _LEAST_DAMPING)
                 if better or change < _PRECISE:
                     break
             if not better:
@@ -332,7 +332,7 @@ class Trade:
         slope[self.fixed] = 0.0
         blocks[self.fixed] += FIXED * np.eye(len(rows))
         for _ in range(_ENDS):  # what would leave its range goes to the end of it, and the others with that
-            step = np.clip(-solve_blocks(blocks, -second.T, slope), -LARGEST, LARGEST)
+            step = np.clip(-solve_blocks(blocks, -second.T, slope), -_LARGEST, _LARGEST)
             step[self.fixed] = 0.0
             if not self.limb.range.stop_at_ends(path.wrist, step[:, 1:].T, slope[:, 1:], blocks[:, 1:, 1:]):
                 break
