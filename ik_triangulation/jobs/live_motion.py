@@ -349,6 +349,11 @@ class ShownAhead(NamedTuple):
         """Tell whether a frame is among those that were evaluated, at the frame rate that the scene has."""
         return frame in self.samples.frames and self.fps == fps_of(scene, self.samples.frames)
 
+    def by_hand(self, frame: float) -> tuple[Numbers, Numbers]:
+        """Rotations of the bones and the location of the hips at one of the frames, as they were evaluated."""
+        k = self.samples.frames.index(frame)
+        return self.samples.rotations[..., [k]], self.samples.locations[:, [k]]
+
     def animated(self, now: BodySamples) -> BodySamples:
         """Return the samples of one of the frames with the animation made by hand as it was evaluated."""
         k, there = self.samples.frames.index(now.frames[0]), self.samples
