@@ -15,6 +15,7 @@ WRITTEN = {
     "rig/freedom.py": "the axes of channels, where Blender's limits are read",
     "presets/limb.py": "a bone's own axes, where neither rest nor preset tell others",
     "kinematics/cone.py": BONE,
+    "solvers/natural/one_trade.py": BONE,
     "goals/orientation.py": BONE,
     "rig/targets/motion.py": BONE,
     "rig/targets/goal.py": BONE + "; gravity; axes of shapes",

@@ -50,10 +50,10 @@ def _part(limb: Limb) -> tuple[str, str]:
     """Return the part of the body that a limb is, and the side "L" or "R" that its bones tell."""
     bones = limb.armature.pose.bones
     moving = [name for name in limb.in_order if not isinstance(limits_of(bones[name]), Locked)]  # no twist bones
-    if len(moving) not in _JOINTS:
+    turning = [name for name in moving if can_turn(bones[name])]  # nor helpers between two of them
+    if len(turning) not in _JOINTS:
         return "NONE", ""
     stored = getattr(bones[limb.tip], "ik_triangulation", None)  # not there unless it is registered
-    turning = [name for name in moving if can_turn(bones[name])]
     found = rest_body(limb.armature).limb_of(turning)
     side = found.side if found else ""
     if stored and stored.body_part != "NONE":

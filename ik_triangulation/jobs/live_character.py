@@ -325,7 +325,11 @@ class LiveBody(LiveState):
         Where that was solved ahead only the goals differ from those of the frame before: the motion goes on.
         """
         assert self._goals is not None
-        samples, constrained = body_seen(rig, view_layer.depsgraph, now.frame, scene), any(live_constraints(rig))
+        constrained, evaluated = any(live_constraints(rig)), self._evaluated
+        if constrained or not (evaluated and evaluated.shows(now.frame, scene) and moves_otherwise(rig)):
+            evaluated = None
+        by_hand = evaluated and evaluated.by_hand(now.frame)
+        samples = body_seen(rig, view_layer.depsgraph, now.frame, scene, by_hand)
         if constrained:
             samples = with_shown(rig, with_planted(rig, samples, scene), scene, view_layer)
         ahead, known, self._ahead = None, self._ahead, None
@@ -334,11 +338,11 @@ class LiveBody(LiveState):
         self._ahead = ahead if isinstance(ahead, AheadOfBake) else None
         is_known = self._ahead is not None and self._ahead is known
         self._goes_on = is_known and not constrained and self._motion is not None
-        if not self._goes_on and not constrained:
+        if not (self._goes_on or constrained or evaluated):
             samples = with_planted(rig, samples, scene)
         if self._ahead is not None:
             return samples, self._ahead.at(now.frame)
-        if samples.shown is not None or moves_otherwise(rig):
+        if samples.shown is not None or evaluated or moves_otherwise(rig):
             return self._as_evaluated(rig, samples, scene, view_layer)
         return samples, None
 

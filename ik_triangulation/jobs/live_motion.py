@@ -32,9 +32,9 @@ from ..rig.targets.untouched import is_waiting
 from ..rig.timeline import strips_of
 from ..solvers.batch.change import System
 from ..solvers.body.solve_body import BodyFollower
-from ..solvers.natural import trailing
+from ..solvers.natural import followed, trailing
 from ..solvers.natural.posture import Posture
-from ..solvers.solve import solve_goal
+from ..solvers.solve import Solution, solve_goal
 from .frame_solver import NATURAL, SolvedFrame, solver_settings
 from .keys import body_settings
 from .live_state import Surroundings, surroundings_of
@@ -109,8 +109,13 @@ class StillRig:
         """
         begin = self._reference or self.pose
         goal = self._goals.at(now, begin)
-        solution = solve_goal(begin, goal, self._settings, follow=True)
-        if self._reference:
+        at_once = followed(begin, goal, self._settings.form, self.pose, self._goal) if self._reference else None
+        if at_once is not None:
+            error = (at_once.tip - goal.target.closest(at_once.tip)).length
+            solution = Solution(at_once, error, 1, error <= goal.tolerance)
+        else:
+            solution = solve_goal(begin, goal, self._settings, follow=True)
+        if self._reference and at_once is None:
             pose = trailing(self._reference, goal, self._settings.form, self.pose, self._goal, solution.pose)
             if pose is not solution.pose:
                 error = (pose.tip - goal.target.closest(pose.tip)).length
@@ -343,6 +348,11 @@ class ShownAhead(NamedTuple):
     def shows(self, frame: float, scene: Scene) -> bool:
         """Tell whether a frame is among those that were evaluated, at the frame rate that the scene has."""
         return frame in self.samples.frames and self.fps == fps_of(scene, self.samples.frames)
+
+    def by_hand(self, frame: float) -> tuple[Numbers, Numbers]:
+        """Rotations of the bones and the location of the hips at one of the frames, as they were evaluated."""
+        k = self.samples.frames.index(frame)
+        return self.samples.rotations[..., [k]], self.samples.locations[:, [k]]
 
     def animated(self, now: BodySamples) -> BodySamples:
         """Return the samples of one of the frames with the animation made by hand as it was evaluated."""

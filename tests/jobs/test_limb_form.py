@@ -69,6 +69,17 @@ def test_a_part_that_was_stored_counts_whatever_the_names_are():
     assert limb_form(limb).has_end
 
 
+def test_a_locked_helper_before_the_hand_is_no_joint():
+    """As in the arms that Rigify generates."""
+    rig = chain_rig(4)
+    limb = Limb.from_tip(rig, "Bone 3", empty(), 4)
+    rig.pose.bones["Bone 3"].ik_triangulation.body_part = "ARM"
+    assert limb_form(limb) == PLAIN_LIMB
+    rig.pose.bones["Bone 2"].lock_rotation = (True, True, True)
+    rig.pose.bones["Bone 2"].lock_rotation_w = True
+    assert limb_form(limb).has_end
+
+
 def test_other_chains_have_no_form():
     rig = body()
     assert limb_form(Limb.from_tip(rig, "chest", empty(), 2)) == PLAIN_LIMB

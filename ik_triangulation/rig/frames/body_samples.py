@@ -302,8 +302,13 @@ def with_planted(rig: RigBody, samples: BodySamples, scene: Scene) -> BodySample
     return samples._replace(places=finished(_places(rig, scene, samples, False))) if rig.planted else samples
 
 
-def body_seen(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> BodySamples:
-    """Read a body as body_now() does, but for the places of planted tips."""
+def body_seen(
+    rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene, by_hand: tuple[Numbers, Numbers] | None = None
+) -> BodySamples:
+    """Read a body as body_now() does, but for the places of planted tips, and for what is `by_hand` if that is known.
+
+    That are rotations and locations as of body_by_hand().
+    """
     evaluated = rig.armature.evaluated_get(depsgraph)
     readers = {limb.tip: LimbGoals(limb, carrier_of(rig, limb)) for limb in rig.limbs}
     goals = {tip: [reader.at(depsgraph, frame)] for tip, reader in readers.items()}
@@ -314,7 +319,7 @@ def body_seen(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) ->
         _stacked([evaluated.matrix_world.copy()]),
         _stacked([base]),
         channels_of(evaluated, rig.bones),
-        *body_by_hand(rig, [frame], scene),
+        *(by_hand or body_by_hand(rig, [frame], scene)),
         goals,
         {tip: np.array([share]) for tip, share in influence.items()},
         readers=readers,

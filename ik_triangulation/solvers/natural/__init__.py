@@ -8,6 +8,6 @@ but for a drag, which has no other.
 
 from ..solver import PLAIN_LIMB, LimbForm
 from .solving import natural_path, natural_pose, step
-from .trading import trailing
+from .trading import followed, trailing
 
-__all__ = ["PLAIN_LIMB", "LimbForm", "natural_path", "natural_pose", "step", "trailing"]
+__all__ = ["PLAIN_LIMB", "LimbForm", "followed", "natural_path", "natural_pose", "step", "trailing"]

@@ -32,7 +32,7 @@ _RIGID = 1e-5  # deviation of an axis from unit length that rounding explains
 _CLOSE, _TURNED = 0.1, 1e-4  # share of the tolerance, and [rad], within which a goal is met
 _SINGLE = 3e-6  # of the reach: rounding of a pose in single precision
 _ROUNDING = 1e-7  # of the limb's length: it never quite straightens, so that its bend keeps a direction
-_STRAIGHT, _BENT = radians(5.0), radians(15.0)  # bends between which the reference takes over from flexion
+NEARLY_STRAIGHT, SURELY_BENT = radians(5.0), radians(15.0)  # bends between which the reference takes over from flexion
 _BENT_AT_REST = radians(1.0)
 _CHOICES, _STEPS, _APART, _PRECISE = 24, 10, 0.03, 1e-5
 _LARGEST, _LEAST_CURVATURE = 0.2, 0.2
@@ -64,11 +64,23 @@ def pose_one(pose: Pose, goal: Goal, form: LimbForm) -> bool:
     The pose and the goal have to suit. A limb that is too short is stretched towards the place.
     """
     limb = OneLimb(pose, goal, form)
+    return not limb.end_turns and _posed_at(pose, goal, limb, limb.best_swivel())
+
+
+def pose_or_give_way(pose: Pose, goal: Goal, form: LimbForm) -> bool:
+    """Rotate the joints as pose_one() does, or else as give_way_one(), which has the same swivel then."""
+    limb = OneLimb(pose, goal, form)
     if limb.end_turns:
-        return False
+        return give_way_one(pose, goal, form)
+    swivel = limb.best_swivel()
+    return _posed_at(pose, goal, limb, swivel) or give_way_one(pose, goal, form, swivel)
+
+
+def _posed_at(pose: Pose, goal: Goal, limb: OneLimb, swivel: float) -> bool:
+    """Pose the limb at a swivel, unless limits forbid."""
     rotations = [
         joint.freedom.nearest(rotation.normalized())
-        for joint, rotation in zip(pose.chain.joints, limb.rotations(limb.best_swivel()), strict=True)
+        for joint, rotation in zip(pose.chain.joints, limb.rotations(swivel), strict=True)
     ]
     found = Pose(pose.chain, pose.base, rotations)
     close = max(_CLOSE * goal.tolerance, _SINGLE * pose.chain.reach) + least_error(pose, goal.target)
@@ -102,11 +114,11 @@ class OneLimb:
         self._costs = [(UPPER, self._turn_of_upper())]
         if self._end is not None:
             self._costs += [(END, self._turn_of_end()), (SWING, self._swing_of_end())]
-        self._pole = None
+        self.pole = None
         if pole is not None:
-            side = self._axis.cross(self._normal)
+            side = self.axis.cross(self.normal)
             towards = into @ (pole.location - pose.base.translation) - chain.joints[0].offset
-            self._pole = atan2(side.cross(towards).dot(self._axis), side.dot(towards)) + pole.angle
+            self.pole = atan2(side.cross(towards).dot(self.axis), side.dot(towards)) + pole.angle
         self._limits = [
             (freedom, turns, weight)
             for freedom, turns, weight in zip(self._freedoms(), self._turns, BEYOND, strict=False)
@@ -129,12 +141,12 @@ class OneLimb:
         wrist = reference @ (up + down)
         way = (wrist if wrist.length > _ROUNDING * size else reference @ up).normalized()
         if form.flexion is None:
-            flexion = _flexion_at_rest(chain.joints[1].freedom, rest, up, low)
+            flexion = flexion_of_one(chain.joints[1].freedom, rest, up, low)
         else:
             flexion = (reference.transposed() @ form.flexion.cross(way)).normalized()
         freedom = bounded(chain.joints[1].freedom)
         if isinstance(freedom, Hinge):
-            turned, normal = _on_hinge(freedom, rest, elbow, up, low, flexion, distance)
+            turned, normal = on_hinge(freedom, rest, elbow, up, low, flexion, distance)
         else:
             hinged = _on_own_hinge(freedom, rest, up, flexion)
             turned, normal, self.end_turns = _in_plane(relative, up, relative @ bone, down, hinged, distance)
@@ -144,14 +156,14 @@ class OneLimb:
                 angle = atan2(normal.cross(wanted).dot(up.normalized()), normal.dot(wanted))
                 reference = reference @ Matrix.Rotation(share * angle, 3, up)
         bent = up + turned @ low
-        self._axis = (goal if away > _ROUNDING * size else wrist).normalized()
-        base = rotation_between(way, self._axis) @ (reference @ normal)
-        self._upper = _axes(self._axis, base) @ _axes(bent, normal).transposed()
-        self._lower, self._elbow = self._upper @ turned, (rest.transposed() @ turned).to_quaternion()
-        self._normal, self._reference = base, reference
+        self.axis = (goal if away > _ROUNDING * size else wrist).normalized()
+        base = rotation_between(way, self.axis) @ (reference @ normal)
+        self.upper = axes(self.axis, base) @ axes(bent, normal).transposed()
+        self._lower, self._elbow = self.upper @ turned, (rest.transposed() @ turned).to_quaternion()
+        self.normal, self.reference = base, reference
         # rotations A cos(swivel / 2) + B sin(swivel / 2), as TwoBones.root_turns
-        into, over = chain.rests[0].transposed().to_quaternion(), Quaternion((0.0, *self._axis))
-        own = self._upper.to_quaternion()
+        into, over = chain.rests[0].transposed().to_quaternion(), Quaternion((0.0, *self.axis))
+        own = self.upper.to_quaternion()
         self._turns = [(into @ own, into @ over @ own)]
         if self._end is not None:
             into, own = (self._lower @ chain.rests[2]).transposed().to_quaternion(), self._end.to_quaternion()
@@ -169,15 +181,15 @@ class OneLimb:
             yield joints[2].freedom
 
     def _turn_of_upper(self) -> Terms:
-        return _cosine_terms(self._axis, self._upper @ self._reference.transposed())
+        return _cosine_terms(self.axis, self.upper @ self.reference.transposed())
 
     def _turn_of_end(self) -> Terms:
-        return _cosine_terms(-self._axis, self._end @ self._end_of_reference().transposed())
+        return _cosine_terms(-self.axis, self._end @ self._end_of_reference().transposed())
 
     def _swing_of_end(self) -> Terms:
         rest, now = self._end_of_reference().col[1], self._end.col[1]
-        along = self._axis.dot(rest) * self._axis.dot(now)
-        return along, rest.dot(now) - along, -rest.dot(self._axis.cross(now))
+        along = self.axis.dot(rest) * self.axis.dot(now)
+        return along, rest.dot(now) - along, -rest.dot(self.axis.cross(now))
 
     def _end_of_reference(self) -> Matrix:
         return self._lower @ self._pose.chain.rests[2] @ self._pose.rotations[2].to_matrix()
@@ -203,9 +215,9 @@ class OneLimb:
         for cost, swivel in costs:  # limits only add to what posture costs
             if cost >= best[0]:
                 break
-            beyond = self._beyond(swivel)
+            beyond = self.beyond(swivel)
             best = min(best, (cost + (beyond + FORBIDDEN if beyond else 0.0), swivel))
-        swivel, allowed = best[1], not self._beyond(best[1])
+        swivel, allowed = best[1], not self.beyond(best[1])
         better = self._refined(swivel, limited=not allowed)
         return self._inside(swivel, better) if allowed else better
 
@@ -216,9 +228,9 @@ class OneLimb:
         for weight, (a, b, c) in self._costs:
             angle = acos(min(max(a + b * cosine + c * sine, -1.0), 1.0))
             cost += weight * angle * angle
-        return cost if self._pole is None else cost + 2.0 * POLE * (1.0 - cos(swivel - self._pole))
+        return cost if self.pole is None else cost + 2.0 * POLE * (1.0 - cos(swivel - self.pole))
 
-    def _beyond(self, swivel: float) -> float:
+    def beyond(self, swivel: float) -> float:
         """Cost of the limits; 0 inside them."""
         cost = 0.0
         for freedom, turns, weight in self._limits:
@@ -231,7 +243,7 @@ class OneLimb:
         """Newton's method from a swivel on; with `limited` the limits cost as well."""
         for _ in range(_STEPS):
             tried = (swivel - _APART, swivel, swivel + _APART)
-            below, here, above = (self._cost(each) + (self._beyond(each) if limited else 0.0) for each in tried)
+            below, here, above = (self._cost(each) + (self.beyond(each) if limited else 0.0) for each in tried)
             curvature = max((above - 2.0 * here + below) / (_APART * _APART), _LEAST_CURVATURE)
             step = min(max((above - below) / (2.0 * _APART * curvature), -_LARGEST), _LARGEST)
             swivel -= step
@@ -241,15 +253,15 @@ class OneLimb:
 
     def _inside(self, good: float, wanted: float) -> float:
         """The swivel nearest to the one that is wanted, on the way there from one inside the limits."""
-        if not self._beyond(wanted):
+        if not self.beyond(wanted):
             return wanted
         for _ in range(_HALVINGS):
             middle = 0.5 * (good + wanted)
-            good, wanted = (good, middle) if self._beyond(middle) else (middle, wanted)
+            good, wanted = (good, middle) if self.beyond(middle) else (middle, wanted)
         return good
 
 
-def _axes(way: Vector, normal: Vector) -> Matrix:
+def axes(way: Vector, normal: Vector) -> Matrix:
     """Orthonormal axes: along a way, along the part of a normal across it, and square to both."""
     along = way.normalized()
     across = (normal - along * normal.dot(along)).normalized()
@@ -264,7 +276,7 @@ def _cosine_terms(axis: Vector, m: Matrix) -> Terms:
     return (along - 1.0) / 2.0, (m[0][0] + m[1][1] + m[2][2] - along) / 2.0, sine / 2.0
 
 
-def _flexion_at_rest(freedom: Freedom, rest: Matrix, up: Vector, low: Vector) -> Vector:
+def flexion_of_one(freedom: Freedom, rest: Matrix, up: Vector, low: Vector) -> Vector:
     """The normal about which a limb is bent at rest, as elbow.flexion_at_rest()."""
     bent = up.cross(rest @ low)
     if bent.length > sin(_BENT_AT_REST) * up.length * low.length:
@@ -298,9 +310,13 @@ def _in_plane(
     wanted = now
     for _ in range(NORMALS):
         same = 1.0 - abs(wanted - now) / max(now, 1e-300)
-        share = min(max((now - _STRAIGHT) / (_BENT - _STRAIGHT), same, 0.0), 1.0) if now > NO_BEND else 0.0
+        share = (
+            min(max((now - NEARLY_STRAIGHT) / (SURELY_BENT - NEARLY_STRAIGHT), same, 0.0), 1.0)
+            if now > NO_BEND
+            else 0.0
+        )
         normal = across.normalized() * share + flexion * (1.0 - share)
-        before, after = _axes(up, normal), _axes(bone, normal)
+        before, after = axes(up, normal), axes(bone, normal)
         x, y, z = after.transposed() @ end
         bent = -now if across.dot(before.col[1]) < 0.0 else now
         beside = atan2(-z, second + x)  # the tip, seen from a straight limb
@@ -312,10 +328,10 @@ def _in_plane(
     return turned, before.col[1], end.length > 0.0 and turns
 
 
-def _on_hinge(
+def on_hinge(
     hinge: Hinge, rest: Matrix, elbow: Quaternion, up: Vector, low: Vector, flexion: Vector, distance: float
 ) -> tuple[Matrix, Vector]:
-    """The same for a hinge, as Elbow._on_hinge()."""
+    """The same for a hinge, as Elbow.on_hinge()."""
     axis, straight = rest @ hinge.axis, rest @ low
     along = axis.dot(up) * axis.dot(straight)
     across, sideways = up.dot(straight) - along, up.dot(axis.cross(straight))
@@ -326,24 +342,27 @@ def _on_hinge(
     fitted = [clamp_to_range(angle, hinge.lower, hinge.upper) for angle in ways]
     beyond = [abs(wrap(there - angle)) for there, angle in zip(fitted, ways, strict=True)]
     bend = wrap(2.0 * atan2(Vector(elbow[1:]).dot(hinge.axis), elbow.w) - phase)
-    share = min(max((abs(bend) - _STRAIGHT) / (_BENT - _STRAIGHT), 0.0), 1.0)
+    share = min(max((abs(bend) - NEARLY_STRAIGHT) / (SURELY_BENT - NEARLY_STRAIGHT), 0.0), 1.0)
     positive = share * copysign(1.0, bend) + (1.0 - share) * copysign(1.0, flexion.dot(axis)) >= 0.0
     first = beyond[0] < beyond[1] if abs(beyond[0] - beyond[1]) > _SAME else positive
     angle = fitted[0] if first else fitted[1]
     return rest @ about(hinge.axis, angle).to_matrix(), axis if wrap(angle - phase) >= 0.0 else -axis
 
 
-def give_way_one(pose: Pose, goal: Goal, form: LimbForm) -> bool:
+def give_way_one(pose: Pose, goal: Goal, form: LimbForm, swivel: float | None = None) -> bool:
     """Rotate the joints of a limb, whose pose is the reference, with its end as near to the goal's as it can be.
 
-    The pose and the goal have to suit. Returns False, with the pose as it was, where the goal tells no orientation, and
-    where the place cannot be met so.
+    The pose and the goal have to suit; `swivel` is the best one for the goal as it is, if that is known. Returns False,
+    with the pose as it was, where the goal tells no orientation, and where the place cannot be met so.
     """
     told = next((each for each in goal.soft if isinstance(each, Orientation)), None)
     if told is None:
         return False
-    place = _place_in_reach(pose, goal.target.closest(pose.base.translation))
-    rotation, swivel = _turned_into_reach(pose, place, told.rotation), None
+    asked = goal.target.closest(pose.base.translation)
+    place = place_in_reach(pose, asked)
+    rotation = end_in_reach(pose, place, told.rotation)
+    if place is not asked or rotation is not told.rotation:
+        swivel = None
     for _ in range(BENDINGS):
         soft = tuple(replace(each, rotation=rotation) if each is told else each for each in goal.soft)
         limb = OneLimb(pose, goal._replace(target=Point(place), soft=soft), form)
@@ -354,7 +373,7 @@ def give_way_one(pose: Pose, goal: Goal, form: LimbForm) -> bool:
                 if each != pose.rotations[i]:
                     pose.put(i, each)
             return True
-        rotation = _turned_into_reach(pose, place, found.tip_rotation)
+        rotation = end_in_reach(pose, place, found.tip_rotation)
     return False
 
 
@@ -379,7 +398,7 @@ def _bounds(pose: Pose) -> tuple[float, float, float]:
     return abs(first - second) + edge, first + second - edge, length
 
 
-def _place_in_reach(pose: Pose, place: Vector) -> Vector:
+def place_in_reach(pose: Pose, place: Vector) -> Vector:
     shortest, longest, length = _bounds(pose)
     root = pose.base @ pose.chain.joints[0].offset
     distance = (place - root).length
@@ -387,7 +406,7 @@ def _place_in_reach(pose: Pose, place: Vector) -> Vector:
     return place if within == distance or not distance else root + (place - root) * (within / distance)
 
 
-def _turned_into_reach(pose: Pose, place: Vector, rotation: Quaternion) -> Quaternion:
+def end_in_reach(pose: Pose, place: Vector, rotation: Quaternion) -> Quaternion:
     """The rotation of the end, turned as little as it takes to have its head in reach of the other bones."""
     shortest, longest, length = _bounds(pose)
     link = rotation @ (pose.chain.tip_rest.conjugated() @ pose.chain.offsets[2])

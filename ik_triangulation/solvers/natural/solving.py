@@ -24,7 +24,7 @@ from ..solver import PLAIN_LIMB, LimbForm
 from .chains import spread
 from .giving_way import in_reach, limbs_giving_way
 from .one_chain import pose_chain, suits_chain
-from .one_limb import give_way_one, pose_one, suits_one
+from .one_limb import pose_or_give_way, suits_one
 from .posture import USUAL_FPS, time_weight
 from .soft_edge import Pace, nearer_edge, soft_edge
 from .swivel import ALONG, SwivelCost, best_swivels
@@ -230,7 +230,7 @@ def natural_pose(pose: Pose, goal: Goal, form: LimbForm = PLAIN_LIMB) -> bool:
     """
     soft = tuple(each for each in goal.soft if isinstance(each, BATCHED))
     goal = goal._replace(soft=soft)
-    if suits_one(pose, goal, form) and (pose_one(pose, goal, form) or give_way_one(pose, goal, form)):
+    if suits_one(pose, goal, form) and pose_or_give_way(pose, goal, form):
         return True
     if suits_chain(pose, goal, form) and pose_chain(pose, goal):
         return True

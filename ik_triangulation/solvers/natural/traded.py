@@ -37,21 +37,21 @@ from ...kinematics.batch.algebra import (
 from .swivel import END, POLE, SWING, UPPER
 from .tip_limb import PosedLimbs, TipLimb
 
-_PRICE = 60.0  # of a radian by which the end is turned wrong: several times what posture pays for a radian of anything
-_ROUNDED = np.radians([6.0, 2.0, 0.5])  # within which that counts by its square, from start to end
-_BEYOND, _SHORT = 1e4, 1e5  # of the squared angle [rad] beyond other limits, and of what the limb is too short [length]
-_CALM = 4.0  # times the weight of changes in shots that are not traded
-_FAST_SWIVEL, _FAST_END = np.radians(6.0), np.radians(10.0)  # changes of a frame at 30 a second that are fast; of the
+PRICE = 60.0  # of a radian by which the end is turned wrong: several times what posture pays for a radian of anything
+ROUNDED = np.radians([6.0, 2.0, 0.5])  # within which that counts by its square, from start to end
+OUTSIDE, SHORT = 1e4, 1e5  # of the squared angle [rad] beyond other limits, and of what the limb is too short [length]
+CALM = 4.0  # times the weight of changes in shots that are not traded
+FAST_SWIVEL, FAST_END = np.radians(6.0), np.radians(10.0)  # changes of a frame at 30 a second that are fast; of the
 # end those that its target makes are not
-_HURRY = 2000.0, 1000.0  # of their squares beyond that
+HURRY = 2000.0, 1000.0  # of their squares beyond that
 _STRIDE, _CHOICES = 4, 24  # frames from one to the next that the search looks at, and swivels there
 _LEAP = 4.0  # times the fast change of a swivel, which is sudden
 _AIMS = 4  # rounds in which a choice of the wrist and the place of its bone fit themselves to each other
 _APART = 1e-4  # of the differences that give derivatives
-_STEPS, _TRIES = (20, 60), 6  # of Newton's method for each of _ROUNDED, and for the last one; dampings of one
+_STEPS, _TRIES = (20, 60), 6  # of Newton's method for each of ROUNDED, and for the last one; dampings of one
 _LARGEST, _PRECISE = 0.3, 1e-5  # change of a step, and that which ends it [rad]
 _DAMPING, _LEAST_DAMPING, _MORE, _LESS = 1e-2, 1e-8, 6.0, 0.2
-_FIXED, _ENDS = 1e9, 4  # curvature that leaves a frame where it is; times that ends of the range are looked for
+FIXED, _ENDS = 1e9, 4  # curvature that leaves a frame where it is; times that ends of the range are looked for
 
 
 def solve_blocks(diagonal: Numbers, side: Numbers, right: Numbers) -> Numbers:
@@ -120,12 +120,12 @@ class Trade:
         fixed: Mask,
         pole: Numbers | None = None,
     ) -> None:
-        self.limb, self.told, self.price, self.fixed, self.pole = limb, told, _PRICE * price, fixed, pole
+        self.limb, self.told, self.price, self.fixed, self.pole = limb, told, PRICE * price, fixed, pole
         size = limb.range.size
-        self._time = _CALM * np.array([times[0], *[times[1]] * size])
+        self._time = CALM * np.array([times[0], *[times[1]] * size])
         turned = lengths(turn_vectors(compose(told[..., 1:], told[..., :-1].swapaxes(0, 1))))
-        self._fast = np.stack((np.full_like(turned, _FAST_SWIVEL * rate), np.maximum(_FAST_END * rate, turned)))
-        self._hurry = np.array(_HURRY) / rate**2
+        self._fast = np.stack((np.full_like(turned, FAST_SWIVEL * rate), np.maximum(FAST_END * rate, turned)))
+        self._hurry = np.array(HURRY) / rate**2
         self.reference = limb.range.nearest(quaternions(limb.turned[2]))
 
     # -- cost of a frame
@@ -136,8 +136,8 @@ class Trade:
         off = turn_vectors(compose(posed.upper, limb.reference_upper[..., some].swapaxes(0, 1)))
         own = rotation_vectors(product(conjugated(quaternions(reference)), posed.wrist))
         swung = _between(reference[:, 1], matrices(posed.wrist)[:, 1])
-        rows = [UPPER**0.5 * off, END**0.5 * own, SWING**0.5 * swung, _SHORT**0.5 * posed.beyond[None]]
-        rows += [_BEYOND**0.5 * each[None] for each in limb.outside(posed)]
+        rows = [UPPER**0.5 * off, END**0.5 * own, SWING**0.5 * swung, SHORT**0.5 * posed.beyond[None]]
+        rows += [OUTSIDE**0.5 * each[None] for each in limb.outside(posed)]
         if self.pole is not None:
             rows.append(2.0 * POLE**0.5 * np.sin(0.5 * (swivels - self.pole[some]))[None])
         missing = turn_vectors(compose(self.told[..., some], posed.end.swapaxes(0, 1)))
@@ -178,7 +178,7 @@ class Trade:
 
     def cost(self, path: WristPath) -> float:
         """The whole cost of a path."""
-        return self._rounded_cost(path, float(_ROUNDED[-1]))
+        return self._rounded_cost(path, float(ROUNDED[-1]))
 
     def _rounded_cost(self, path: WristPath, within: float) -> float:
         """The same with a price that is rounded `within` an angle."""
@@ -257,7 +257,7 @@ class Trade:
         all_swivels = np.concatenate([*[swivels] * parts, given.swivels[knots]])
         every = np.concatenate([*[some] * parts, knots])
         rows, missing = self.residuals(limb.at(all_swivels, wrist, every), all_swivels, every)
-        costs = (rows * rows).sum(0) + self._paid(lengths(missing), float(_ROUNDED[1]))
+        costs = (rows * rows).sum(0) + self._paid(lengths(missing), float(ROUNDED[1]))
         shape = parts * _CHOICES + 1, len(knots)
         return all_swivels.reshape(shape), wrist.reshape(-1, *shape), costs.reshape(shape)
 
@@ -265,7 +265,7 @@ class Trade:
 
     def refine(self, path: WristPath) -> WristPath:
         """The path with the least cost in the valley of one."""
-        for within in _ROUNDED.tolist():
+        for within in ROUNDED.tolist():
             path = self._refined(path, within)
         return path
 
@@ -276,7 +276,7 @@ class Trade:
         paths ended anywhere in a flat valley, by rounding of the skeleton.
         """
         damping, cost = _DAMPING, self._rounded_cost(path, within)
-        for _ in range(_STEPS[int(within <= _ROUNDED[-1])]):
+        for _ in range(_STEPS[int(within <= ROUNDED[-1])]):
             slope, curvature, second = self._model(path, within)
             for _ in range(_TRIES):
                 found = self._stepped(path, slope, curvature, second, damping)
@@ -330,7 +330,7 @@ class Trade:
         blocks[:, rows, rows] += damping * (1.0 + blocks[:, rows, rows])
         self.limb.range.hold_ends(path.wrist, slope[:, 1:], blocks[:, 1:, 1:])
         slope[self.fixed] = 0.0
-        blocks[self.fixed] += _FIXED * np.eye(len(rows))
+        blocks[self.fixed] += FIXED * np.eye(len(rows))
         for _ in range(_ENDS):  # what would leave its range goes to the end of it, and the others with that
             step = np.clip(-solve_blocks(blocks, -second.T, slope), -_LARGEST, _LARGEST)
             step[self.fixed] = 0.0

@@ -12,14 +12,12 @@ a shot of both makes of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from mathutils import Quaternion
 
-from ...goals import Goal, Orientation, Point
-from ...goals.from_goals import RADIAN, Refusal, tasks_of
+from ...goals import Goal, Orientation
+from ...goals.from_goals import RADIAN
 from ...goals.orientation import OrientTask
 from ...goals.task import PlaceTask, Task
 from ...kinematics import Free, Pose
@@ -41,10 +39,9 @@ from ...kinematics.batch.algebra import (
 from ...kinematics.rotation import rotation_angle
 from ..batch.change import System
 from ..batch.descent import descend, precisely
-from ..batch.restarts import tree_of
 from ..solver import LimbForm
-from .giving_way import in_reach
-from .one_limb import suits_one
+from .one_limb import place_in_reach, pose_or_give_way, suits_one
+from .one_trade import trade_one
 from .swivel import SwivelCost
 from .tip_limb import TipLimb
 from .traded import Trade, WristPath
@@ -59,6 +56,7 @@ _AROUND, _APART = 24, 90  # frames at 30 a second: traded before and after a pla
 _NEAR, _SHIFTED = np.radians([1.0, 1.5])  # turn up to which it is made exact, and the change of swivel for that; fading
 
 _LEAP, _EXPLAINED_IN_A_MOVE = np.radians(20.0), 2.0  # turn of a joint in a move; times what the target explains
+_SAME = 1e-6  # of the reach: a limb that is so near is left as it is
 _MOVES = 12.0  # a second: a move of a drag may change as much as a frame would at this rate
 
 
@@ -247,48 +245,47 @@ def put_in_place(tree: Tree, states: States, tasks: Sequence[Task], some: Indice
         states.put(some[off], other)
 
 
+def followed(reference: Pose, goal: Goal, form: LimbForm, before: Pose, last: Goal) -> Pose | None:
+    """Return the pose of a limb for a goal after the pose `before`, for the `last` goal, if that is found at once.
+
+    It is that of natural_pose(), as trailing() leaves it. Where ranges forbid what the end is told, as near as giving
+    way could bring it, its turn is traded from the pose before on, as that of a shot is. None for goals and limbs of
+    other kinds, and where the limb is where it should be already.
+    """
+    told = any(isinstance(each, Orientation) for each in goal.soft)
+    if not (told and suits_one(reference, goal, form)) or _missing(reference, goal) <= _SAME * reference.chain.reach:
+        return None
+    found = reference.copy()
+    found.project()
+    if pose_or_give_way(found, goal, form):
+        return trailing(reference, goal, form, before, last, found)
+    if not _is_traded(reference, last):
+        return None
+    place = place_in_reach(reference, goal.target.closest(before.tip))
+    nearer = trade_one(reference, goal, form, before, last, place, None, 30.0 / _MOVES)
+    return nearer if (nearer.tip - place).length <= goal.tolerance else None
+
+
+def _is_traded(reference: Pose, last: Goal) -> bool:
+    """Tell whether the end of a limb may lack some of its turn; not where that is requested from now on."""
+    ranged = not isinstance(reference.chain.joints[2].freedom, Free)
+    return ranged and any(isinstance(each, Orientation) for each in last.soft)
+
+
 def trailing(reference: Pose, goal: Goal, form: LimbForm, before: Pose, last: Goal, found: Pose) -> Pose:
     """Return the pose `found` for a goal; if that is a leap from the pose `before`, for the `last` goal, a nearer one.
 
     The place of the tip is met by both; what is traded is the turn of the hand or foot. `reference` is the pose made by
     hand. Poses and goals of other kinds than a limb with an end are found() as they are.
     """
-    told = next((each for each in goal.soft if isinstance(each, Orientation)), None)
-    if told is None or not suits_one(reference, goal, form) or isinstance(reference.chain.joints[2].freedom, Free):
-        return found
-    if not any(isinstance(each, Orientation) for each in last.soft):  # the rotation is requested from now on
+    told = any(isinstance(each, Orientation) for each in goal.soft)
+    if not (told and suits_one(reference, goal, form) and _is_traded(reference, last)):
         return found
     turn = _largest_turn(before, found)
     if turn <= max(_LEAP, _EXPLAINED_IN_A_MOVE * _explained(before, last, goal)):
         return found
-    soft = tuple(replace(each, rotation=before.tip_rotation) if each is told else each for each in goal.soft)
-    goals = [goal._replace(target=Point(before.tip), soft=soft), goal._replace(target=Point(found.tip))]
-    tree, tasks = tree_of(reference.chain), tasks_of(goals, reference.chain.reach)
-    if isinstance(tasks, Refusal):
-        return found
-    frames = tree.states([before, found])
-    hand_made = np.array([rotation[:] for rotation in reference.rotations], float)[:, :, None]
-    flexion = None if form.flexion is None else np.array(form.flexion, float)[:, None]
-    wanted = TwoBones(tree, frames, tasks, hand_made, flexion).end
-    tasks = in_reach(tree, frames, tasks)
-    limb = TwoBones(tree, frames, tasks, hand_made, flexion)
-    rotations = np.array([[rotation[:] for rotation in pose.rotations] for pose in (before, found)]).transpose(1, 2, 0)
-    price = next(each for each in tasks if isinstance(each, OrientTask)).length / (RADIAN * tree.size)
-    assert wanted is not None
-    both, stays = np.arange(2), np.array([True, False])
-    tempo = Tempo(1.0, 1.0, _MOVES, cyclic=False)
-    rotations = traded_in(limb, wanted, SwivelCost(limb), flexion, rotations, both, stays, price, tempo)
-    states = tree.posed(rotations, frames)
-    put_in_place(tree, states, tasks, np.array([1]))
-    nearer = Pose(
-        reference.chain,
-        reference.base,
-        [
-            joint.freedom.nearest(Quaternion(rotation).normalized())
-            for joint, rotation in zip(reference.chain.joints, tree.rotations(states)[..., 1], strict=True)
-        ],
-    )
-    met = (nearer.tip - goal.target.closest(nearer.tip)).length <= max(goal.tolerance, _missing(found, goal))
+    nearer = trade_one(reference, goal, form, before, last, found.tip, found, 30.0 / _MOVES)
+    met = _missing(nearer, goal) <= max(goal.tolerance, _missing(found, goal))
     return nearer if met and _largest_turn(before, nearer) < turn else found
 
 

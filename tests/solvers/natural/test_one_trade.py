@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The turn of a hand traded in a single pose after another one: the same cost as arrays have, and its least."""
+
+from math import degrees, radians
+from random import Random
+
+import numpy as np
+import pytest
+from mathutils import Matrix, Quaternion, Vector
+
+from ik_triangulation.goals import Goal, Orientation, Point, Pole
+from ik_triangulation.goals.from_goals import tasks_of
+from ik_triangulation.kinematics import Cone, EulerLimits, Hinge, Pose
+from ik_triangulation.kinematics.batch import Tree
+from ik_triangulation.kinematics.rotation import about, rotation_angle
+from ik_triangulation.solvers.natural.giving_way import in_reach
+from ik_triangulation.solvers.natural.one_trade import OneTrade, trade_one
+from ik_triangulation.solvers.natural.tip_limb import TipLimb
+from ik_triangulation.solvers.natural.traded import Trade, WristPath
+from ik_triangulation.solvers.natural.two_bones import TwoBones
+from ik_triangulation.solvers.solver import LimbForm
+
+from .arms import arm
+
+WRISTS = {
+    "box": EulerLimits("YXZ", tuple(map(radians, (-60, -150, -60))), tuple(map(radians, (60, 150, 60)))),
+    "cone": Cone(radians(60), radians(-150), radians(150)),
+    "hinge": Hinge(Vector((1.0, 0.2, 0.0)), radians(-70), radians(60)),
+}
+ELBOWS = {"cone": Cone(radians(155), radians(-35), radians(35)), "hinge": Hinge(Vector((1.0, 0.0, 0.0)), -2.6, 0.1)}
+SHOULDER, FORM, RATE = Cone(radians(125), radians(-110), radians(110)), LimbForm(has_end=True), 2.5
+
+
+def turning(random, angle):
+    axis = Vector([random.gauss(0.0, 1.0) for _ in range(3)]).normalized()
+    return about(axis, angle)
+
+
+def drag(seed, wrist="box", elbow="cone", pole=False):
+    """The reference, the pose before, the goal of before and one that is moved a little and turned beyond the wrist."""
+    random = Random(seed)
+    chain = arm(seed, [SHOULDER, ELBOWS[elbow], WRISTS[wrist]])
+    rotations = [Quaternion(), about(Vector((1.0, 0.0, 0.0)), -0.6), Quaternion()]
+    reference = Pose(chain, Matrix.Identity(4), rotations)
+    turned = [
+        joint.freedom.nearest(turning(random, 0.4) @ each) for joint, each in zip(chain.joints, rotations, strict=True)
+    ]
+    before = Pose(chain, Matrix.Identity(4), turned)
+    soft = [Orientation(before.tip_rotation)] + ([Pole(Vector((0.5, -1.0, 0.3)))] if pole else [])
+    place = before.tip + 0.03 * chain.reach * Vector([random.gauss(0.0, 1.0) for _ in range(3)])
+    last = Goal(Point(before.tip), tuple(soft), 1e-4)
+    more = [Orientation(turning(random, 1.8) @ before.tip_rotation), *soft[1:]]
+    return reference, before, last, Goal(Point(place), tuple(more), 1e-4)
+
+
+def by_arrays(reference, before, last, goal):
+    """The same as a stretch of two frames."""
+    tree = Tree.of(reference.chain)
+    goals = [last, goal]
+    frames = tree.states([before, before])
+    given = np.array([rotation[:] for rotation in reference.rotations])[:, :, None]
+    tasks = tasks_of(goals, reference.chain.reach)
+    wanted = TwoBones(tree, frames, tasks, given).end
+    limb = TwoBones(tree, frames, in_reach(tree, frames, tasks), given)
+    tip = np.array(tree.tips[0].place)[:, None]
+    every = np.arange(2)
+    tips = TipLimb(limb, limb.goal + np.einsum("ijf,jf->if", limb.end, np.broadcast_to(tip, (3, 2))), None, every)
+    pole = None if limb.pole is None else tips.swivels_to(limb.pole_from_root(every), np.zeros(2))
+    trade = Trade(tips, wanted, 1.0, (1.0, 1.0), RATE, np.array([True, False]), pole)
+    rotations = np.array([rotation[:] for rotation in before.rotations])[:, :, None]
+    upper = np.array(reference.chain.rests[0] @ before.rotations[0].to_matrix())[:, :, None]
+    wrist = tips.range.nearest(rotations[2])
+    return trade, WristPath(tips.swivels_of(upper, wrist, every[:1]), wrist)
+
+
+CASES = [("box", "cone", False), ("cone", "hinge", False), ("hinge", "cone", False), ("box", "hinge", True)]
+
+
+@pytest.mark.parametrize(("wrist", "elbow", "pole"), CASES)
+def test_a_single_pose_costs_what_it_does_in_a_shot(wrist, elbow, pole):
+    case = reference, before, last, goal = drag(3, wrist, elbow, pole)
+    one = OneTrade(reference, goal, FORM, before, last, goal.target.closest(before.tip), RATE)
+    trade, first = by_arrays(*case)
+    random, found = Random(5), []
+    for _ in range(12):
+        own = one.range.inside([each + random.gauss(0.0, 0.4) for each in one.before])
+        swivel = random.uniform(-0.8, 0.8)
+        path = WristPath(
+            np.append(first.swivels, first.swivels + swivel), np.concatenate((first.wrist, np.array(own)[:, None]), 1)
+        )
+        found.append((one.cost([swivel, *own]), trade.cost(path)))
+    scalar, arrays = np.array(found).T
+    np.testing.assert_allclose(np.diff(scalar), np.diff(arrays), rtol=2e-3, atol=2e-2)  # the first frame costs the same
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_move_ends_near_the_least_cost_inside_the_limits(seed):
+    reference, before, last, goal = drag(seed)
+    place = goal.target.closest(before.tip)
+    one = OneTrade(reference, goal, FORM, before, last, place, RATE)
+    values, cost = one.refined([0.0, *one.before])
+    for _ in range(5):  # a move takes some steps of a descent
+        values, cost = one.refined(values)
+    random = Random(seed)
+    for _ in range(40):
+        near = [each + random.gauss(0.0, 0.03) for each in values]
+        assert one.cost([near[0], *one.range.inside(near[1:])]) > cost - 2e-3 * cost
+    pose = trade_one(reference, goal, FORM, before, last, place, None, RATE)
+    assert (pose.tip - place).length < 1e-5 * reference.chain.reach
+    for joint, rotation in zip(reference.chain.joints, pose.rotations, strict=True):
+        assert joint.freedom.allows(rotation)
+
+
+def test_a_hand_beyond_its_range_creeps_no_further_once_its_target_rests():
+    reference, before, _, goal = drag(2)
+    place, turns = goal.target.closest(before.tip), []
+    for _ in range(20):
+        pose = trade_one(reference, goal, FORM, before, goal, place, None, RATE)
+        turns.append(degrees(max(map(rotation_angle, before.rotations, pose.rotations))))
+        before = pose
+    assert max(turns) < 45.0
+    assert max(turns[-5:]) < 0.5
