@@ -32,7 +32,7 @@ _RIGID = 1e-5  # deviation of an axis from unit length that rounding explains
 _CLOSE, _TURNED = 0.1, 1e-4  # share of the tolerance, and [rad], within which a goal is met
 _SINGLE = 3e-6  # of the reach: rounding of a pose in single precision
 _ROUNDING = 1e-7  # of the limb's length: it never quite straightens, so that its bend keeps a direction
-NEARLY_STRAIGHT, SURELY_BENT = radians(5.0), radians(15.0)  # bends between which the reference takes over from flexion
+_STRAIGHT, _BENT = radians(5.0), radians(15.0)  # bends between which the reference takes over from flexion
 _BENT_AT_REST = radians(1.0)
 _CHOICES, _STEPS, _APART, _PRECISE = 24, 10, 0.03, 1e-5
 _LARGEST, _LEAST_CURVATURE = 0.2, 0.2
@@ -297,6 +297,16 @@ def _on_own_hinge(freedom: Freedom, rest: Matrix, up: Vector, flexion: Vector) -
     return hinge * cos(angle) + along.cross(hinge) * sin(angle)
 
 
+def own_share(now: float, wanted: float) -> float:
+    """Return the share, 0 to 1, of the axis of its present bend in that about which a limb bends; flexion has the rest.
+
+    It is bent by `now` and shall be by `wanted` [rad].
+    """
+    same = 1.0 - abs(wanted - now) / max(now, 1e-300)
+    sure = max((now - _STRAIGHT) / (_BENT - _STRAIGHT), same, 0.0)
+    return min(sure, 1.0) if now > NO_BEND else 0.0
+
+
 def _in_plane(
     relative: Matrix, up: Vector, bone: Vector, down: Vector, flexion: Vector, distance: float
 ) -> tuple[Matrix, Vector, bool]:
@@ -309,12 +319,7 @@ def _in_plane(
     now = atan2(across.length, up.dot(bone))
     wanted = now
     for _ in range(NORMALS):
-        same = 1.0 - abs(wanted - now) / max(now, 1e-300)
-        share = (
-            min(max((now - NEARLY_STRAIGHT) / (SURELY_BENT - NEARLY_STRAIGHT), same, 0.0), 1.0)
-            if now > NO_BEND
-            else 0.0
-        )
+        share = own_share(now, wanted)
         normal = across.normalized() * share + flexion * (1.0 - share)
         before, after = axes(up, normal), axes(bone, normal)
         x, y, z = after.transposed() @ end
@@ -342,7 +347,7 @@ def on_hinge(
     fitted = [clamp_to_range(angle, hinge.lower, hinge.upper) for angle in ways]
     beyond = [abs(wrap(there - angle)) for there, angle in zip(fitted, ways, strict=True)]
     bend = wrap(2.0 * atan2(Vector(elbow[1:]).dot(hinge.axis), elbow.w) - phase)
-    share = min(max((abs(bend) - NEARLY_STRAIGHT) / (SURELY_BENT - NEARLY_STRAIGHT), 0.0), 1.0)
+    share = min(max((abs(bend) - _STRAIGHT) / (_BENT - _STRAIGHT), 0.0), 1.0)
     positive = share * copysign(1.0, bend) + (1.0 - share) * copysign(1.0, flexion.dot(axis)) >= 0.0
     first = beyond[0] < beyond[1] if abs(beyond[0] - beyond[1]) > _SAME else positive
     angle = fitted[0] if first else fitted[1]

@@ -9,8 +9,9 @@ pose before, which is the last move's solution, so it takes a few steps. Everyth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from math import acos, atan2, cos, hypot, inf, radians, sin, sqrt
 from typing import NamedTuple
 
@@ -25,16 +26,16 @@ from ...kinematics.rotation import about, from_euler, rotation_angle, rotation_b
 from ..gauss_newton import step
 from ..solver import LimbForm
 from . import traded
-from .elbow import NO_BEND
-from .one_limb import NEARLY_STRAIGHT, SURELY_BENT, OneLimb, axes, end_in_reach, flexion_of_one, on_hinge
+from .damped import DampedSteps, damped_descent
+from .one_limb import OneLimb, axes, end_in_reach, flexion_of_one, on_hinge, own_share
 from .swivel import END, POLE, SWING, UPPER
 
 _BONE = Vector((0.0, 1.0, 0.0)).freeze()  # the axis about which an end twists
 _AXES = 3  # times that the axis of the bend and the bend about it are found from each other
 _WITHIN = (float(traded.ROUNDED[-1]),)
-_STEPS, _TRIES, _APART, _PRECISE = 8, 6, 1e-3, 5e-4  # what is left of a descent goes on in the next move
+_DESCENT = DampedSteps(8, 0.1, 5e-4)  # what is left of it goes on in the next move
+_APART = 1e-3  # of the differences that give derivatives
 _LARGEST = 0.3  # change of a step [rad]
-_DAMPING, _LEAST_DAMPING, _MORE, _LESS = 0.1, 1e-8, 6.0, 0.2
 _ON_END = 1e-6  # [rad]
 _NEAR = radians(1.0)  # turn up to which it is made exact, as in a shot
 _PLACING, _CLOSE = 6, 3e-6  # steps at most; of the reach
@@ -203,12 +204,7 @@ class OneTrade:
         now = atan2(across.length, up.dot(down))
         bend = _arc_cosine((distance**2 - first**2 - second**2) / max(2.0 * first * second, 1e-300))
         for _ in range(_AXES):
-            same = 1.0 - abs(bend - now) / max(now, 1e-300)
-            share = (
-                min(max((now - NEARLY_STRAIGHT) / (SURELY_BENT - NEARLY_STRAIGHT), same, 0.0), 1.0)
-                if now > NO_BEND
-                else 0.0
-            )
+            share = own_share(now, bend)
             normal = across.normalized() * share + self._flexion * (1.0 - share)
             before, after = axes(up, normal), axes(down, normal)
             x, y, z = after.transposed() @ carried
@@ -313,24 +309,25 @@ class OneTrade:
 
     def refined(self, values: list[float]) -> tuple[list[float], float]:
         """The pose with the least cost in the valley of one, or some steps on the way there, and its cost."""
+        cost = inf
         for within in _WITHIN:
-            damping, here = _DAMPING, self._seen(values, within)
-            for _ in range(_STEPS):
-                slope, curvature = self._model(values, here, within)
-                for _ in range(_TRIES):
-                    goal = self._stepped(values, slope, curvature, damping)
-                    there = self._seen(goal, within)
-                    change = max(abs(a - b) for a, b in zip(goal, values, strict=True))
-                    better = there.cost < here.cost
-                    damping = max(damping * (_LESS if better else _MORE), _LEAST_DAMPING)
-                    if better or change < _PRECISE:
-                        break
-                if not better:
-                    break
-                values, here = goal, there
-                if change < _PRECISE:
-                    break
-        return values, here.cost
+            values, cost = self._refined(values, within)
+        return values, cost
+
+    def _refined(self, values: list[float], within: float) -> tuple[list[float], float]:
+        """The same with a price that is rounded `within` an angle."""
+
+        def look(there: list[float]) -> tuple[float, _Seen]:
+            seen = self._seen(there, within)
+            return seen.cost, seen
+
+        def aim(here: list[float], seen: _Seen) -> Callable[[float], list[float]]:
+            return partial(self._stepped, here, *self._model(here, seen, within))
+
+        def change(here: list[float], there: list[float]) -> float:
+            return max(abs(a - b) for a, b in zip(there, here, strict=True))
+
+        return damped_descent(values, look, aim, change, _DESCENT)
 
     def _model(self, values: list[float], here: _Seen, within: float) -> tuple[Numbers, Numbers]:
         """Slope and curvature of the cost, as Trade._model()."""

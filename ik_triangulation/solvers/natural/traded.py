@@ -17,6 +17,8 @@ down in it for all frames together.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +36,7 @@ from ...kinematics.batch.algebra import (
     rotation_vectors,
     turn_vectors,
 )
+from .damped import DampedSteps, damped_descent
 from .swivel import END, POLE, SWING, UPPER
 from .tip_limb import PosedLimbs, TipLimb
 
@@ -48,9 +51,9 @@ _STRIDE, _CHOICES = 4, 24  # frames from one to the next that the search looks a
 _LEAP = 4.0  # times the fast change of a swivel, which is sudden
 _AIMS = 4  # rounds in which a choice of the wrist and the place of its bone fit themselves to each other
 _APART = 1e-4  # of the differences that give derivatives
-_STEPS, _TRIES = (20, 60), 6  # of Newton's method for each of ROUNDED, and for the last one; dampings of one
+_STEPS = 20, 60  # of Newton's method at most for each of ROUNDED, and for the last one
 _LARGEST, _PRECISE = 0.3, 1e-5  # change of a step, and that which ends it [rad]
-_DAMPING, _LEAST_DAMPING, _MORE, _LESS = 1e-2, 1e-8, 6.0, 0.2
+_DAMPING = 1e-2  # to begin with
 FIXED, _ENDS = 1e9, 4  # curvature that leaves a frame where it is; times that ends of the range are looked for
 
 
@@ -275,23 +278,19 @@ class Trade:
         One damping for all frames: with one for each, frames whose limits have stopped a step were held for good, and
         paths ended anywhere in a flat valley, by rounding of the skeleton.
         """
-        damping, cost = _DAMPING, self._rounded_cost(path, within)
-        for _ in range(_STEPS[int(within <= ROUNDED[-1])]):
-            slope, curvature, second = self._model(path, within)
-            for _ in range(_TRIES):
-                found = self._stepped(path, slope, curvature, second, damping)
-                change = max(np.abs(found.swivels - path.swivels).max(), np.abs(found.wrist - path.wrist).max())
-                after = self._rounded_cost(found, within)
-                better = after < cost
-                damping = max(damping * (_LESS if better else _MORE), _LEAST_DAMPING)
-                if better or change < _PRECISE:
-                    break
-            if not better:
-                break
-            path, cost = found, after
-            if change < _PRECISE:
-                break
-        return path
+
+        def look(there: WristPath) -> tuple[float, None]:
+            return self._rounded_cost(there, within), None
+
+        def aim(here: WristPath, _: None) -> Callable[[float], WristPath]:
+            return partial(self._stepped, here, *self._model(here, within))
+
+        def change(here: WristPath, there: WristPath) -> float:
+            turns = np.abs(there.swivels - here.swivels).max(), np.abs(there.wrist - here.wrist).max()
+            return float(max(turns))
+
+        steps = _STEPS[int(within <= ROUNDED[-1])]
+        return damped_descent(path, look, aim, change, DampedSteps(steps, _DAMPING, _PRECISE))[0]
 
     def _model(self, path: WristPath, within: float) -> tuple[Numbers, Numbers, Numbers]:
         """Slope (F, 1 + size) and curvature of the cost of a path, and that of its changes (1 + size, F - 1)."""
