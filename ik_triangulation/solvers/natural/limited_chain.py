@@ -8,7 +8,7 @@ bounds two coordinates at once, are left to the arrays.
 
 from __future__ import annotations
 
-from math import cos, inf, isinf, sin, sqrt, tau
+from math import cos, inf, isinf, sin, tau
 
 from mathutils import Matrix, Quaternion, Vector
 
@@ -17,13 +17,11 @@ from ...kinematics import EulerLimits, Framed, Free, Freedom, Hinge, Locked, Pos
 from ...kinematics.batch.coordinates import bounded
 from ...kinematics.rotation import AXES, PARITY, about, from_euler, rotation_between, rotation_vector
 from ..batch.change import PASSES
-from ..batch.descent import PLAIN, PRECISE
+from ..batch.descent import PLAIN
 from .chains import BEND, BENT, EXTENDED, USUAL_SPREAD
-from .posture import DAMPING, LARGEST_STEP, LESS, MOMENTUM, MORE, STILL
+from .dragged_chain import DraggedChain, solve_three, stepped
+from .posture import LARGEST_STEP, LESS, MOMENTUM, MORE, STILL
 
-SINGLE = 1e-6  # of the reach: the most that single precision allows
-CLOSEST = 3e-6  # of the reach: what is not nearer by another step
-LEAST_DAMPING = 1e-12  # of the square of the reach: keeps a system solvable
 _WORST, _BEYOND = 0.5, 1e-12  # share of the largest excess from which on a column is fixed; rounding of a bound
 _FULL = tau * (1.0 - 1e-6)  # [rad] a range that is no limit
 _UNITS = tuple(Vector([float(i == j) for j in range(3)]).freeze() for i in range(3))
@@ -116,25 +114,22 @@ class _Joint:
         """Change the columns, as far as their bounds allow."""
         if self.is_ball:
             local = Vector(change) @ frame
-            step = Quaternion((1.0 - local.length_squared / 16.0, *(0.5 * local)))
-            self.rotation = (self.rotation @ step).normalized()
+            self.rotation = stepped(self.rotation, local)
         elif change:
             every = zip(self.values, change, self.lower, self.upper, strict=True)
             self.values = [min(max(value + own, low), high) for value, own, low, high in every]
             self._set()
 
 
-class LimitedChain:
+class LimitedChain(DraggedChain):
     """The chain on its way to the goal."""
 
     def __init__(self, pose: Pose, goal: Goal) -> None:
-        self._chain, self._size = pose.chain, pose.chain.reach
-        self._head, self._root = pose.head(0).copy(), pose.socket(0).copy()
-        self._target = goal.target.closest(pose.tip)
-        self._near = max(PRECISE * goal.tolerance, SINGLE * self._size)
+        super().__init__(pose, goal)
         pairs = zip(pose.chain.joints, pose.rotations, strict=True)
         self._joints = [_Joint(joint.freedom, rotation) for joint, rotation in pairs]
         self._first = next(i for i, joint in enumerate(self._joints) if joint.columns)
+        self._nothing = [0.0] * sum(joint.columns for joint in self._joints)
         self._place()
 
     @property
@@ -185,7 +180,7 @@ class LimitedChain:
 
     def relax(self) -> None:
         """Approach the reference in what the target leaves free: see posture.Relaxation."""
-        gain, last = 1.0, [0.0] * sum(joint.columns for joint in self._joints)
+        gain, last = 1.0, self._nothing
         for _ in range(USUAL_SPREAD.coarse):
             offsets = [off for j, frame in zip(self._joints, self._frames, strict=True) for off in j.offsets(frame)]
             wish = [-gain * off + MOMENTUM * before for off, before in zip(offsets, last, strict=True)]
@@ -199,18 +194,8 @@ class LimitedChain:
             if most <= STILL:
                 return
 
-    def is_made_exact(self) -> bool:
-        """Bring the tip to the target: see batch.descent."""
-        before, nothing = inf, [0.0] * sum(joint.columns for joint in self._joints)
-        for _ in range(PLAIN.iterations):
-            off = self._error.length
-            if off <= self._near:
-                return True
-            if off >= before:
-                return off <= CLOSEST * self._size
-            before = off
-            self._step(self._by_joint(self._change(nothing, PLAIN.largest)))
-        return False
+    def _approach(self) -> None:
+        self._step(self._by_joint(self._change(self._nothing, PLAIN.largest)))
 
     def _by_joint(self, change: list[float]) -> list[list[float]]:
         begin, parts = 0, []
@@ -226,7 +211,7 @@ class LimitedChain:
 
     def _change(self, wish: list[float], largest: float) -> list[float]:
         """Change of all columns that brings the tip to the target by damped least squares off the wish, in bounds."""
-        size, velocities = self._size, list[tuple[float, float, float]]()
+        velocities = list[tuple[float, float, float]]()
         low, high = list[float](), list[float]()
         for joint, axes, lever in zip(self._joints, self._axes(), self._levers, strict=True):
             velocities += [axis.cross(lever)[:] for axis in axes]
@@ -246,7 +231,7 @@ class LimitedChain:
                     xx, yy, zz = xx + p * p, yy + q * q, zz + r * r
                     xy, xz, yz = xy + p * q, xz + p * r, yz + q * r
             if not number:
-                damping = DAMPING * min(1.0, self._error.length / size) * (xx + yy + zz) + LEAST_DAMPING * size * size
+                damping = self._damping(xx + yy + zz)
             a, b, c = solve_three(xx + damping, xy, xz, yy + damping, yz, zz + damping, x, y, z)
             every = zip(velocities, aim, free, strict=True)
             step = [own + (p * a + q * b + r * c if moves else 0.0) for (p, q, r), own, moves in every]
@@ -259,19 +244,3 @@ class LimitedChain:
             free = [moves and off <= fine for moves, off in zip(free, excess, strict=True)]
             aim = [own if moves else kept for own, kept, moves in zip(wish, inside, free, strict=True)]
         return inside
-
-
-def solve_three(
-    xx: float, xy: float, xz: float, yy: float, yz: float, zz: float, x: float, y: float, z: float
-) -> tuple[float, float, float]:
-    """Solve a symmetric, positive definite system of three by Cholesky's factors."""
-    a = sqrt(xx)
-    b, c = xy / a, xz / a
-    d = sqrt(max(yy - b * b, 1e-300))
-    e = (yz - b * c) / d
-    f = sqrt(max(zz - c * c - e * e, 1e-300))
-    x /= a
-    y = (y - b * x) / d
-    z = (z - c * x - e * y) / f / f
-    y = (y - e * z) / d
-    return (x - b * y - c * z) / a, y, z

@@ -11,13 +11,14 @@ from mathutils import Quaternion, Vector
 from ...goals import Goal, Point
 from ...kinematics import Free, Pose
 from ...kinematics.rotation import rotation_between, rotation_vector
-from ..batch.descent import PLAIN, PRECISE
+from ..batch.descent import PLAIN
 from ..batch.restarts import is_batched
 from ..solver import LimbForm
 from .chains import BEND, BENT, EXTENDED, USUAL_SPREAD
+from .dragged_chain import DraggedChain, solve_three, stepped
 from .giving_way import EDGE_OF_REACH
-from .limited_chain import CLOSEST, LEAST_DAMPING, SINGLE, LimitedChain, is_limit_kept, solve_three
-from .posture import DAMPING, LARGEST_STEP, LESS, MOMENTUM, MORE, STILL
+from .limited_chain import LimitedChain, is_limit_kept
+from .posture import LARGEST_STEP, LESS, MOMENTUM, MORE, STILL
 
 _BONES = 2  # of a limb, which has a form of its own
 
@@ -54,14 +55,11 @@ def pose_chain(pose: Pose, goal: Goal) -> bool:
     return True
 
 
-class _Chain:
+class _Chain(DraggedChain):
     """The chain on its way to the goal, with the orientation and the lever to the tip of each joint."""
 
     def __init__(self, pose: Pose, goal: Goal) -> None:
-        self._chain, self._size = pose.chain, pose.chain.reach
-        self._head, self._root = pose.head(0).copy(), pose.socket(0).copy()
-        self._target = goal.target.closest(pose.tip)
-        self._near = max(PRECISE * goal.tolerance, SINGLE * self._size)
+        super().__init__(pose, goal)
         self._back = [rotation.conjugated() for rotation in pose.rotations]
         self._place(list(pose.rotations))
 
@@ -115,23 +113,13 @@ class _Chain:
             if most <= STILL:
                 return
 
-    def is_made_exact(self) -> bool:
-        """Bring the tip to the target: see batch.descent."""
-        before = float("inf")
-        for _ in range(PLAIN.iterations):
-            off = self._error.length
-            if off <= self._near:
-                return True
-            if off >= before:
-                return off <= CLOSEST * self._size
-            before = off
-            turns = self._change([Vector() for _ in self._back])
-            self._step([turn * min(1.0, PLAIN.largest / max(turn.length, 1e-12)) for turn in turns])
-        return False
+    def _approach(self) -> None:
+        turns = self._change([Vector() for _ in self._back])
+        self._step([turn * min(1.0, PLAIN.largest / max(turn.length, 1e-12)) for turn in turns])
 
     def _change(self, wish: list[Vector]) -> list[Vector]:
         """Turns [rad, armature space] that bring the tip to the target, by damped least squares off those wished."""
-        size, levers = self._size, self._levers
+        levers = self._levers
         x, y, z = self._error
         xx = xy = xz = yy = yz = zz = 0.0
         for (p, q, r), (a, b, c) in zip(levers, wish, strict=True):
@@ -139,15 +127,13 @@ class _Chain:
             pp, qq, rr = p * p, q * q, r * r
             xx, yy, zz = xx + qq + rr, yy + pp + rr, zz + pp + qq
             xy, xz, yz = xy - p * q, xz - p * r, yz - q * r
-        damping = DAMPING * min(1.0, self._error.length / size) * (xx + yy + zz) + LEAST_DAMPING * size * size
+        damping = self._damping(xx + yy + zz)
         along = Vector(solve_three(xx + damping, xy, xz, yy + damping, yz, zz + damping, x, y, z))
         return [own + lever.cross(along) for own, lever in zip(wish, levers, strict=True)]
 
     def _step(self, turns: list[Vector]) -> None:
-        """Turn the joints further by rotation vectors of armature space, as algebra.stepped() does."""
+        """Turn the joints further by rotation vectors of armature space."""
         rotations = []
         for turn, frame, rotation in zip(turns, self._frames, self.rotations, strict=True):
-            local = turn @ frame
-            step = Quaternion((1.0 - local.length_squared / 16.0, *(0.5 * local)))
-            rotations.append((rotation @ step).normalized())
+            rotations.append(stepped(rotation, turn @ frame))
         self._place(rotations)
