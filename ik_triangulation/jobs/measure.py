@@ -19,6 +19,7 @@ from ..goals import Goal
 from ..goals.from_goals import HELD_ANGLE
 from ..goals.orientation import missing_angle
 from ..items import HELD
+from ..kinematics import Pose
 from ..kinematics.arrays import Mask, Numbers
 from ..kinematics.rotation import orientation, rotation_angle
 from ..rig.armature import is_flat
@@ -26,7 +27,7 @@ from ..rig.body import RigBody
 from ..rig.by_hand.shown_limb import Switch, find_switch
 from ..rig.controls import Links
 from ..rig.frames.reader import FrameReader
-from ..rig.frames.samples import frame_of, is_elsewhere, may_hang
+from ..rig.frames.samples import Sample, frame_of, is_elsewhere, may_hang
 from ..rig.interference import TipMoved, explained, may_interfere
 from ..rig.limb import Limb
 from ..rig.targets.goal import GoalReader
@@ -144,6 +145,11 @@ class EvaluatedLimb(NamedTuple):
     followers: Mapping[str, Shown]
     target: Matrix | None = None
 
+    @property
+    def places(self) -> list[Shown]:
+        """The tip, and where its followers have it."""
+        return [self.tip, *self.followers.values()]
+
 
 class Measured(NamedTuple):
     """Measurements: the tip as `shown`, by frame, where it deviates from the solution; warnings; followers that do not.
@@ -245,14 +251,14 @@ def _judge(
             moved = [f"Target '{name}' moves with the limb that reaches for it. Unparent it or choose another."]
             shown[frame] = alone[frame] = here.tip._replace(goal=goal)
             if here.followers:
-                shown[frame] = _worst(each._replace(goal=goal), [here.tip, *here.followers.values()], goal)
+                shown[frame] = worst_place(each.now, goal, here.places)._replace(goal=goal)
             continue
         own = here.tip if _differs(each, here.tip, each.pose.tip, each.pose.tip_rotation) else None
         if own:
             alone[frame] = own
         others = [s for s in here.followers.values() if _differs(each, s, here.tip.tip, here.tip.rotation)]
         if own or others:
-            shown[frame] = _worst(each, [here.tip, *others])
+            shown[frame] = worst_place(each.now, each.goal, [here.tip, *others])
     warnings = _disagreement(watch, [(solved[at], seen[at]) for at in sorted(keyed)], scene)
     notes = _not_following(watch, pairs, scene, remedies)
     return Measured(
@@ -288,12 +294,12 @@ def _moved_goal(watch: Watch, each: SolvedFrame, seen: EvaluatedLimb) -> Goal | 
     return GoalReader().at(each.now._replace(target=seen.target), each.pose)
 
 
-def _worst(each: SolvedFrame, places: Sequence[Shown], goal: Goal | None = None) -> Shown:
+def worst_place(now: Sample, goal: Goal, places: Sequence[Shown]) -> Shown:
     """Return the place farthest from the goal, and the rotation most off it, of several that should be there."""
-    world, target = each.now.rig.world, each.goal.target
+    world, target = now.rig.world, goal.target
     place = max(places, key=lambda s: (world @ s.tip - world @ target.closest(s.tip)).length)
-    turned = max(places, key=lambda s: missing_angle(each.goal.soft, s.tip, s.rotation) or 0.0)
-    return Shown(place.tip, turned.rotation, goal)
+    turned = max(places, key=lambda s: missing_angle(goal.soft, s.tip, s.rotation) or 0.0)
+    return Shown(place.tip, turned.rotation)
 
 
 def _disagreement(watch: Watch, pairs: Sequence[tuple[SolvedFrame, EvaluatedLimb]], scene: Scene) -> list[str]:
@@ -413,15 +419,20 @@ def none_due(results: JudgedFrames) -> list[str]:
 
 
 def _result(each: SolvedFrame, shown: Shown | None) -> FrameResult:
-    """Judge one frame; with an influence below 1 it is not due."""
-    (now, goal, solution, pose), world, limb = each, each.now.rig.world, each.now.limb
-    goal = (shown and shown.goal) or goal
-    tip = shown.tip if shown else pose.tip
-    error = (world @ tip - world @ goal.target.closest(tip)).length
-    angle = missing_angle(goal.soft, tip, shown.rotation if shown else pose.tip_rotation) if goal.soft else None
+    """Judge one solved frame."""
+    now, goal, solution, pose = each
+    place = shown or Shown(pose.tip, pose.tip_rotation if goal.soft else Quaternion())
+    seen = judged_at(now, place.goal or goal, place, pose)
+    return seen._replace(iterations=solution.iterations, solution=solution.pose)
+
+
+def judged_at(now: Sample, goal: Goal, shown: Shown, pose: Pose) -> FrameResult:
+    """Judge a tip as it is shown, in a pose that nothing has solved; with an influence below 1 it is not due."""
+    world, limb = now.rig.world, now.limb
+    error = (world @ shown.tip - world @ goal.target.closest(shown.tip)).length
+    angle = missing_angle(goal.soft, shown.tip, shown.rotation) if goal.soft else None
     reached = error <= limb.tolerance and (angle is None or angle <= limb.angle_tolerance)
-    due = limb.influence == 1.0
-    return FrameResult(now.frame, error, reached, solution.iterations, pose, solution.pose, angle, due)
+    return FrameResult(now.frame, error, reached, 0, pose, pose, angle, limb.influence == 1.0)
 
 
 def missed_frames(results: JudgedFrames) -> list[str]:

@@ -4,15 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import median
-from typing import NamedTuple
 
 import bpy
 from bpy.types import Depsgraph, Object, Scene, ViewLayer
 
 from ..cooperative import finished
 from ..errors import ChainError
-from ..goals.orientation import missing_angle
 from ..rig.armature import Bones
 from ..rig.checks import check_limb, check_range
 from ..rig.frames.reader import Evaluator
@@ -21,19 +18,9 @@ from ..rig.limb import Limb, enabled_tips
 from ..rig.targets.goal import GoalReader
 from ..rig.targets.untouched import is_waiting
 from .bake import frames_from
-from .frame_solver import at_frame
-from .measure import Watch
-from .report import TipReport
-
-
-class _Seen(NamedTuple):
-    """A tip at a frame: distance to its target [Blender units, world space] and angle [rad], None where none counts."""
-
-    frame: float
-    distance: float
-    angle: float | None
-    is_due: bool
-    is_there: bool
+from .frame_solver import FrameResult, JudgedFrames, at_frame
+from .measure import Watch, judged_at, worst_place
+from .report import TipReport, tip_of_frames
 
 
 def verify(
@@ -63,40 +50,19 @@ def verify(
         raise ChainError(f"No target of '{armature.name}' has been moved. Move one, or key it.")
     for limb in limbs:
         check_limb(limb, scene, view_layer)
-    return {limb.tip: _report(limb, _look(limb, frames, scene, view_layer)) for limb in limbs}
+    seen = {limb.tip: _look(limb, frames, scene, view_layer) for limb in limbs}
+    return {tip: tip_of_frames(armature.name, tip, JudgedFrames.of(found)) for tip, found in seen.items()}
 
 
-def _look(limb: Limb, frames: Sequence[float], scene: Scene, view_layer: ViewLayer) -> list[_Seen]:
+def _look(limb: Limb, frames: Sequence[float], scene: Scene, view_layer: ViewLayer) -> list[FrameResult]:
     """Return the tip at each of these frames, as evaluated."""
     watch, goals, bones = Watch(limb), GoalReader(), Bones(limb.armature, limb.bones, limb.solved)
 
-    def look(depsgraph: Depsgraph, frame: float) -> _Seen:
+    def look(depsgraph: Depsgraph, frame: float) -> FrameResult:
         now = sample(limb, depsgraph, frame)
-        goal, here, world = goals.at(now, at_frame(now, bones)), watch.look(depsgraph), now.rig.world
-        places = [here.tip, *here.followers.values()]
-        distance = max((world @ shown.tip - world @ goal.target.closest(shown.tip)).length for shown in places)
-        found = [missing_angle(goal.soft, shown.tip, shown.rotation) for shown in places]
-        angle = max((each for each in found if each is not None), default=None)
-        is_there = distance <= now.limb.tolerance and (angle is None or angle <= now.limb.angle_tolerance)
-        return _Seen(frame, distance, angle, now.limb.influence == 1.0, is_there)
+        pose = at_frame(now, bones)
+        goal = goals.at(now, pose)
+        return judged_at(now, goal, worst_place(now, goal, watch.look(depsgraph).places), pose)
 
     found = finished(Evaluator(limb, scene, view_layer, frames).evaluate(frames, look))
     return [found[frame] for frame in frames]
-
-
-def _report(limb: Limb, frames: Sequence[_Seen]) -> TipReport:
-    """Return the report on a tip by the frames that are due, or by all if none is."""
-    counted = [each for each in frames if each.is_due] or frames
-    worst = max(counted, key=lambda each: each.distance)
-    angles = [each.angle for each in counted if each.angle is not None]
-    return TipReport(
-        armature=limb.armature.name,
-        tip=limb.tip,
-        held=False,
-        missed=[each.frame for each in frames if each.is_due and not each.is_there],
-        largest_distance=worst.distance,
-        median_distance=median(each.distance for each in counted),
-        worst_frame=worst.frame,
-        angle=max(angles, default=0.0),
-        turns=bool(angles),
-    )
