@@ -33,7 +33,7 @@ from ..rig.frames.body_samples import BodySamples, as_below, body_by_hand, read_
 from ..rig.frames.reader import FrameReader
 from ..rig.freedom import limit_notes
 from ..rig.hips import check_hips, located_by_hand
-from ..rig.keyframes import ByHand, check_keys, is_baked, key_frames, made_by_hand, remove_generated
+from ..rig.keyframes import ByHand, check_keys, is_baked, made_by_hand, remove_generated
 from ..rig.layers import remove_layer_keys
 from ..rig.limb import Limb
 from ..rig.stored_body import corrected_times
@@ -41,7 +41,7 @@ from ..rig.targets.untouched import check_body_limbs, take_along_shown
 from ..rig.timeline import Clock, check_nla, evaluated_time, mark
 from .bake_wave import BakePlan, Span, bake_together, check_something
 from .controls import Track, check_keyed, keyed_bones, watch_of
-from .keys import BodyKeySettings, body_keys, body_settings, check_fk, check_layer
+from .keys import BodyKeySettings, body_keys, body_settings, check_fk, check_layer, frames_of_target
 from .problem import read_problem
 from .report import Report
 from .tips import follow_body, report_written, with_followers
@@ -223,9 +223,7 @@ def _frames_of(
         return frames_from(frame_start, frame_end, step)
     found: set[float] = set()
     for limb in limbs:
-        clock = Clock(scene, limb.target)
-        times = key_frames(limb.target, limb.subtarget, *sorted(map(clock.time, (frame_start, frame_end))))
-        frames = map(clock.frame, times)
+        frames = frames_of_target(limb, scene, frame_start, frame_end)
         found |= {*frames} if len(limbs) == 1 else {round(frame, 3) for frame in frames}
     if not found:
         whose = f"Target '{limbs[0].target_name}' has" if len(limbs) == 1 else "The targets of the body have"

@@ -38,6 +38,7 @@ from ..rig.keyframes import (
     check_action,
     check_curves,
     check_keys,
+    check_unmodified,
     curves_of,
     ensure_channelbag,
     interpolation_of,
@@ -45,7 +46,6 @@ from ..rig.keyframes import (
 from ..rig.keyframes.arrays import get_keys, put_keys
 from ..rig.keyframes.channelbags import channelbag_of, find_curves, new_curve
 from ..rig.keyframes.shaping import knots_for, reshaped, with_keys_at, with_outside_of
-from ..rig.keyframes.unkeyed import values_shown
 from ..rig.limb import Limb
 from ..rig.rotation import channel, rotation_from, values_for, within_limits
 from ..rig.targets.goal import orientation_of
@@ -130,8 +130,7 @@ def _move_target(part: EditedPart, edit: Pull, scene: Scene, view_layer: ViewLay
     paths = [owner.path_from_id(prop) for prop in props]
     known = [curve for curve in curves_of(target) if curve.data_path in paths]
     check_curves(known, name)
-    if any(len(curve.modifiers) for curve in known):
-        raise AnimationError(f"The F-Curves of {name} have modifiers. Apply or remove them first.")
+    check_unmodified(known, name)
     animation = target.animation_data
     driven = {curve.data_path for curve in (animation.drivers if animation else ()) if not curve.mute}
     for prop, path in zip(props, paths, strict=True):
@@ -154,11 +153,7 @@ def _move_target(part: EditedPart, edit: Pull, scene: Scene, view_layer: ViewLay
     for prop, path in zip(props, paths, strict=True):
         line = [ways[frame][prop != "location"] for frame in sorted(ways)]
         _move_channels(_Moved(owner, prop, sorted(ways), np.array(line)), path, edit, bag, limb.subtarget, scene, undo)
-    view_layer.update()
-    keyed_now = values_shown(target, paths)
-    saved.restore()
-    for show in keyed_now:
-        show()
+    saved.show_keyed(paths, view_layer)
     yield
 
 

@@ -196,6 +196,13 @@ def thinned(runs: Sequence[Channel], at: Sequence[int], curves: Curves) -> list[
     return [run._replace(still=some) for run, some in zip(kept, still, strict=True)]
 
 
+def frames_of_target(limb: Limb, scene: Scene, first: float, last: float) -> list[float]:
+    """Return the frames from the first to the last one at which the target of a limb has keys."""
+    clock = Clock(scene, limb.target)
+    times = key_frames(limb.target, limb.subtarget, *sorted(map(clock.time, (first, last))))
+    return [clock.frame(time) for time in times]
+
+
 def poses_of(limbs: Sequence[Limb], frames: Sequence[float], scene: Scene) -> list[int]:
     """Return the indices of the frames at which the targets of limbs were posed: they have keys there, but few.
 
@@ -203,10 +210,9 @@ def poses_of(limbs: Sequence[Limb], frames: Sequence[float], scene: Scene) -> li
     """
     posed: set[int] = set()
     for limb in limbs:
-        clock = Clock(scene, limb.target)
-        times = key_frames(limb.target, limb.subtarget, *sorted(map(clock.time, (frames[0], frames[-1]))))
-        near = np.searchsorted(frames, np.array([clock.frame(time) for time in times]) - SAME_FRAME)
-        here = {int(k) for k, time in zip(near, times, strict=True) if abs(frames[k] - clock.frame(time)) <= SAME_FRAME}
+        keyed_at = frames_of_target(limb, scene, frames[0], frames[-1])
+        near = np.searchsorted(frames, np.array(keyed_at) - SAME_FRAME).tolist()
+        here = {k for k, frame in zip(near, keyed_at, strict=True) if abs(frames[k] - frame) <= SAME_FRAME}
         if _RECORDED * len(here) < len(frames):
             posed |= here
     return sorted(posed)

@@ -17,10 +17,9 @@ from ..cooperative import Job, Work, cooperative, relay
 from ..errors import AnimationError, ChainError, SettingError
 from ..kinematics.arrays import Numbers
 from ..rig.armature import find_bone
-from ..rig.keyframes import AnimatedValues, check_action, check_curves, check_keys, curves_of
+from ..rig.keyframes import AnimatedValues, check_action, check_curves, check_keys, check_unmodified, curves_of
 from ..rig.keyframes.arrays import SAME_FRAME, KeyArrays, enum_number, get_keys, in_range, put_keys
 from ..rig.keyframes.shaping import Height, knots_for, profile_at, reshaped, retimed, with_keys_at
-from ..rig.keyframes.unkeyed import values_shown
 from ..rig.rotation import PROPERTIES
 from ..rig.targets.motion import keyable_owner
 from ..rig.timeline import Clock, check_nla
@@ -152,8 +151,7 @@ def _move_keys(
     check_action(ob)
     check_nla(ob, scene, *edit.ends)
     check_curves(curves, name)
-    if any(len(curve.modifiers) for curve in curves):
-        raise AnimationError(f"The F-Curves of {name} have modifiers. Apply or remove them first.")
+    check_unmodified(curves, name)
     if not curves:
         raise AnimationError(f"There are no keys of {name} to move in time.")
     paths = [curve.data_path for curve in curves]
@@ -163,11 +161,7 @@ def _move_keys(
     for curve, keys in new.items():
         undo.callback(put_keys, curve, get_keys(curve))
         put_keys(curve, keys)
-    view_layer.update()
-    keyed_now = values_shown(ob, paths)
-    saved.restore()
-    for show in keyed_now:
-        show()
+    saved.show_keyed(paths, view_layer)
     yield
 
 

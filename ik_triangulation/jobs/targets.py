@@ -24,7 +24,7 @@ from ..rig.checks import check_limb, check_range, check_readable
 from ..rig.frames.reader import FrameReader, stepping
 from ..rig.frames.samples import frame_of
 from ..rig.keyframes import check_action, check_curves, curves_of, ensure_channelbag, keep_curves, key_frames
-from ..rig.keyframes.unkeyed import AnimatedValues, values_shown
+from ..rig.keyframes.unkeyed import AnimatedValues
 from ..rig.keyframes.writing import replace_keys
 from ..rig.limb import Limb, selected_limb
 from ..rig.rotation import channel
@@ -314,11 +314,7 @@ def _write(
     undo.callback(saved.update_and_restore, view_layer)
     bag, times = ensure_channelbag(target, undo), list(map(clock.time, frames))
     yield from replace_keys(bag, motion.channels(), times, clock.time(ends[0]), clock.time(ends[1]), undo)
-    view_layer.update()
-    keyed = values_shown(target, motion.paths)
-    saved.restore()
-    for show in keyed:
-        show()
+    saved.show_keyed(motion.paths, view_layer)
 
 
 def _take_as_turned(target: Object, undo: ExitStack) -> None:

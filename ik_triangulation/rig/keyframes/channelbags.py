@@ -152,6 +152,12 @@ def check_curves(curves: Sequence[FCurve], name: str) -> None:
         raise AnimationError(f"The F-Curve of {name} is locked, muted or sampled. Unlock it.")
 
 
+def check_unmodified(curves: Sequence[FCurve], name: str) -> None:
+    """Raise AnimationError if F-curves have modifiers, as the keyframes are not all that they show."""
+    if any(len(curve.modifiers) for curve in curves):
+        raise AnimationError(f"The F-Curves of {name} have modifiers. Apply or remove them first.")
+
+
 def is_stuck(curve: FCurve) -> bool:
     """Tell whether an F-curve or its group is locked or muted, or holds samples instead of keyframes."""
     group = curve.group

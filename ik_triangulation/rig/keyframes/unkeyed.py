@@ -117,6 +117,14 @@ class AnimatedValues:
         view_layer.update()
         self.restore(besides)
 
+    def show_keyed(self, paths: Sequence[str], view_layer: ViewLayer) -> None:
+        """Let Blender evaluate the changed action; properties at `paths` stay as keyed, the others are restored."""
+        view_layer.update()
+        keyed = values_shown(self._object, paths)
+        self.restore()
+        for show in keyed:
+            show()
+
     def restore(self, besides: Collection[tuple[str, int]] = ()) -> None:
         """Restore the values after Blender has evaluated the changed action.
 
