@@ -7,6 +7,7 @@ the manual is built without Blender.
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent.parent / "ik_triangulation"
@@ -51,6 +52,7 @@ def _home(module: str, name: str) -> tuple[str, str]:
     return module, name
 
 
+@cache
 def _source(module: str) -> ast.Module:
     path = PACKAGE.joinpath(*module.split("."))
     file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")

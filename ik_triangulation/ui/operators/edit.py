@@ -5,7 +5,7 @@ from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty, StringProperty
-from bpy.types import Context, PoseBone
+from bpy.types import Context, Object, PoseBone
 
 from ...cooperative import Job
 from ...errors import ChainError
@@ -73,7 +73,32 @@ def cannot_pull(context: Context) -> str | None:
     return cannot_pose(context) or (None if active_bone(context) else "Make the bone at the end of the limb active")
 
 
-class POSE_OT_ik_triangulation_pull(JobOperator):
+class _EditAroundFrame(JobOperator):
+    """Base of edits of a tip at one frame, and with a falloff those around it; `shown` are the properties in order."""
+
+    tip: StringProperty(name="Tip", description="Bone at the end of the limb; empty for the active one")
+    falloff: IntProperty(
+        name="Falloff", description="Frames on both sides that follow", default=15, min=1, soft_max=100
+    )
+    profile: EnumProperty(name="Profile", description="Shape of the falloff", items=PROFILE_ITEMS, default="SMOOTH")
+
+    shown = "tip", "frame", "offset", "falloff", "profile"
+
+    poll_problem = staticmethod(cannot_pull)
+
+    def tip_and_frame(self, context: Context) -> tuple[Object, str, int]:
+        """Return the armature, the tip, by default the active bone, and the frame, by default the present one."""
+        given: dict[str, Any] = changed(self, {"frame": context.scene.frame_current})
+        frame = given.get("frame", context.scene.frame_current)
+        return active_armature(context), self.tip or active_bone(context).name, frame
+
+    def draw(self, context: Context) -> None:
+        column = self.column()
+        for name in self.shown:
+            column.prop(self, name)
+
+
+class POSE_OT_ik_triangulation_pull(_EditAroundFrame):
     bl_idname = "pose.ik_triangulation_pull"
     bl_label = "Pull"
     bl_description = (
@@ -81,7 +106,6 @@ class POSE_OT_ik_triangulation_pull(JobOperator):
         "falloff, and the frames within that are solved again: limits and contacts hold, and the rest of the shot stays"
     )
 
-    tip: StringProperty(name="Tip", description="Bone at the end of the limb; empty for the active one")
     frame: IntProperty(name="Frame", description="Frame at which it is moved by all of the offset", default=1)
     offset: FloatVectorProperty(
         name="Offset", description="Way to move it, world space", subtype="TRANSLATION", unit="LENGTH", size=3
@@ -93,33 +117,19 @@ class POSE_OT_ik_triangulation_pull(JobOperator):
         unit="ROTATION",
         size=3,
     )
-    falloff: IntProperty(
-        name="Falloff", description="Frames on both sides that follow", default=15, min=1, soft_max=100
-    )
-    profile: EnumProperty(name="Profile", description="Shape of the falloff", items=PROFILE_ITEMS, default="SMOOTH")
 
+    shown = "tip", "frame", "offset", "rotation", "falloff", "profile"
     doing = "Pulling"
 
-    poll_problem = staticmethod(cannot_pull)
-
     def job(self, context: Context, seconds: float) -> "Job[reporting.Report]":
-        given: dict[str, Any] = changed(self, {"frame": context.scene.frame_current})
-        frame = given.get("frame", context.scene.frame_current)
-        armature, tip = active_armature(context), self.tip or active_bone(context).name
-        where = context.scene, context.view_layer
-        how = tuple(self.offset), self.falloff, self.profile
-        return edits.pull.steps(armature, tip, frame, *how, *where, rotation=tuple(self.rotation))
+        how = tuple(self.offset), self.falloff, self.profile, context.scene, context.view_layer
+        return edits.pull.steps(*self.tip_and_frame(context), *how, rotation=tuple(self.rotation))
 
     def report_result(self, context: Context, result: "reporting.Report") -> set[str]:
         return report_outcome(self, context, [result])
 
-    def draw(self, context: Context) -> None:
-        column = self.column()
-        for name in ("tip", "frame", "offset", "rotation", "falloff", "profile"):
-            column.prop(self, name)
 
-
-class POSE_OT_ik_triangulation_retime(JobOperator):
+class POSE_OT_ik_triangulation_retime(_EditAroundFrame):
     bl_idname = "pose.ik_triangulation_retime"
     bl_label = "Retime"
     bl_description = (
@@ -127,24 +137,14 @@ class POSE_OT_ik_triangulation_retime(JobOperator):
         "falloff, and the frames within that are solved again: the path stays, and so does the timing of the rest"
     )
 
-    tip: StringProperty(name="Tip", description="Bone at the end of the limb; empty for the active one")
     frame: IntProperty(name="Frame", description="Frame of what is moved in time", default=1)
     offset: IntProperty(name="Offset", description="Frames by which it comes later; earlier if negative", default=0)
-    falloff: IntProperty(
-        name="Falloff", description="Frames on both sides that follow", default=15, min=1, soft_max=100
-    )
-    profile: EnumProperty(name="Profile", description="Shape of the falloff", items=PROFILE_ITEMS, default="SMOOTH")
 
     doing = "Retiming"
 
-    poll_problem = staticmethod(cannot_pull)
-
     def job(self, context: Context, seconds: float) -> "Job[reporting.Report | None]":
-        given: dict[str, Any] = changed(self, {"frame": context.scene.frame_current})
-        frame = given.get("frame", context.scene.frame_current)
-        armature, tip = active_armature(context), self.tip or active_bone(context).name
-        where = context.scene, context.view_layer
-        return retiming.retime.steps(armature, tip, frame, self.offset, self.falloff, self.profile, *where)
+        how = self.offset, self.falloff, self.profile, context.scene, context.view_layer
+        return retiming.retime.steps(*self.tip_and_frame(context), *how)
 
     def report_result(self, context: Context, result: "reporting.Report | None") -> set[str]:
         if result is not None:
@@ -154,11 +154,6 @@ class POSE_OT_ik_triangulation_retime(JobOperator):
         else:
             self.tell({"INFO"}, "Set the Offset in Adjust Last Operation")
         return {"FINISHED"}
-
-    def draw(self, context: Context) -> None:
-        column = self.column()
-        for name in ("tip", "frame", "offset", "falloff", "profile"):
-            column.prop(self, name)
 
 
 class POSE_OT_ik_triangulation_mirror(IKOperator):
