@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What chains at a single frame in plain numbers have in common, with limits and without."""
+"""The beginning and the end that chains posed at a single frame, in plain numbers, share with limits and without."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class DraggedChain(ABC):
         return share * trace + _LEAST_DAMPING * self._size * self._size
 
 
-def stepped(rotation: Quaternion, local: Vector) -> Quaternion:
+def turned_further(rotation: Quaternion, local: Vector) -> Quaternion:
     """Return a rotation turned further by a rotation vector of its own frame, as algebra.stepped() does."""
     return (rotation @ Quaternion((1.0 - local.length_squared / 16.0, *(0.5 * local)))).normalized()
 

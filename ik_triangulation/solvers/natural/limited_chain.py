@@ -19,7 +19,7 @@ from ...kinematics.rotation import AXES, PARITY, about, from_euler, rotation_bet
 from ..batch.change import PASSES
 from ..batch.descent import PLAIN
 from .chains import BEND, BENT, EXTENDED, USUAL_SPREAD
-from .dragged_chain import DraggedChain, solve_three, stepped
+from .dragged_chain import DraggedChain, solve_three, turned_further
 from .posture import LARGEST_STEP, LESS, MOMENTUM, MORE, STILL
 
 _WORST, _BEYOND = 0.5, 1e-12  # share of the largest excess from which on a column is fixed; rounding of a bound
@@ -114,7 +114,7 @@ class _Joint:
         """Change the columns, as far as their bounds allow."""
         if self.is_ball:
             local = Vector(change) @ frame
-            self.rotation = stepped(self.rotation, local)
+            self.rotation = turned_further(self.rotation, local)
         elif change:
             every = zip(self.values, change, self.lower, self.upper, strict=True)
             self.values = [min(max(value + own, low), high) for value, own, low, high in every]

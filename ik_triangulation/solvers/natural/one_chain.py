@@ -15,7 +15,7 @@ from ..batch.descent import PLAIN
 from ..batch.restarts import is_batched
 from ..solver import LimbForm
 from .chains import BEND, BENT, EXTENDED, USUAL_SPREAD
-from .dragged_chain import DraggedChain, solve_three, stepped
+from .dragged_chain import DraggedChain, solve_three, turned_further
 from .giving_way import EDGE_OF_REACH
 from .limited_chain import LimitedChain, is_limit_kept
 from .posture import LARGEST_STEP, LESS, MOMENTUM, MORE, STILL
@@ -135,5 +135,5 @@ class _Chain(DraggedChain):
         """Turn the joints further by rotation vectors of armature space."""
         rotations = []
         for turn, frame, rotation in zip(turns, self._frames, self.rotations, strict=True):
-            rotations.append(stepped(rotation, turn @ frame))
+            rotations.append(turned_further(rotation, turn @ frame))
         self._place(rotations)
