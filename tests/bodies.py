@@ -57,6 +57,15 @@ def keyed_target(rig, bone, ways, name=None):
     return target
 
 
+def followed_rig(last):
+    """A human whose left arm is a limb that follows a target, keyed at frames 1, 25 and the last one."""
+    rig = human_rig()
+    target = keyed_target(rig, "hand.L", {1: (0, 0, 0), 25: (-0.2, -0.3, 0.1), last: (-0.3, -0.1, -0.2)})
+    stored = rig.pose.bones["hand.L"].ik_triangulation
+    stored.target, stored.chain_count = target, 3
+    return rig
+
+
 def reaching_body(rig, last=24, down=(-0.45, -0.4, -0.8), **more):
     """Both hands to the shins and back, feet held."""
     from ik_triangulation.rig.body import RigBody  # noqa: PLC0415 in the window the extension has another name

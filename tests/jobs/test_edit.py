@@ -13,7 +13,7 @@ from ik_triangulation.jobs.bake import bake, delete_generated
 from ik_triangulation.jobs.edit import pull
 from ik_triangulation.rig.limb import Limb
 
-from ..bodies import human_rig, keyed_target, tails
+from ..bodies import followed_rig, tails
 from ..interrupted import writes_that_undo_all
 from ..rigs import curve_of, empty, nothing_lost
 
@@ -24,11 +24,7 @@ LAST = 60
 @pytest.fixture
 def rig():
     """An arm that is baked from frame 1 to LAST, and follows a target."""
-    rig = human_rig()
-    target = keyed_target(rig, "hand.L", {1: (0, 0, 0), 25: (-0.2, -0.3, 0.1), LAST: (-0.3, -0.1, -0.2)})
-    stored = rig.pose.bones["hand.L"].ik_triangulation
-    stored.target, stored.chain_count = target, 3
-    return rig
+    return followed_rig(LAST)
 
 
 def limb(rig, **settings):

@@ -12,7 +12,7 @@ from ik_triangulation.jobs.retime import Retime, retime
 from ik_triangulation.jobs.trail import PullDrag
 from ik_triangulation.rig.limb import Limb
 
-from ..bodies import human_rig, keyed_target, set_up_rig, tails
+from ..bodies import followed_rig, set_up_rig, tails
 from ..interrupted import writes_that_undo_all
 from ..rigs import curves_of, key_frames, nothing_lost
 
@@ -24,11 +24,8 @@ FRAMES = range(1, LAST + 1)
 @pytest.fixture
 def rig():
     """An arm that is baked from frame 1 to LAST, and follows a target."""
-    rig = human_rig()
-    target = keyed_target(rig, "hand.L", {1: (0, 0, 0), 25: (-0.2, -0.3, 0.1), LAST: (-0.3, -0.1, -0.2)})
-    stored = rig.pose.bones["hand.L"].ik_triangulation
-    stored.target, stored.chain_count = target, 3
-    bake(Limb.from_tip(rig, "hand.L", target, 3), 1, LAST)
+    rig = followed_rig(LAST)
+    bake(Limb.from_tip(rig, "hand.L", rig.pose.bones["hand.L"].ik_triangulation.target, 3), 1, LAST)
     return rig
 
 

@@ -34,6 +34,15 @@ def layers():
         return list(draw.layers(context))
 
 
+def read_to_the_end(shown, ask):
+    """Ask a module of the overlay for what it reads in slices of time, let its timer run to its end, and ask again."""
+    with viewport() as context:
+        ask(context)
+        while shown._read_on() is not None:
+            pass
+        return ask(context)
+
+
 def shells():
     bpy.context.view_layer.update()
     with viewport() as context:

@@ -9,7 +9,8 @@ from ik_triangulation.ui.overlay import handlers, onion
 from ik_triangulation.ui.overlay.updates import announce_change
 
 from ...rigs import chain_rig, configure, empty
-from .viewport import pixels, viewport
+from .seen import read_to_the_end
+from .viewport import pixels
 
 pytestmark = pytest.mark.usefixtures("addon", "empty_scene")
 
@@ -46,11 +47,7 @@ def shown(rig, frame):
 def read(frame=1):
     """Ask for the ghosts, let the timer run to its end, and return them by their frames."""
     bpy.context.scene.frame_set(frame)
-    with viewport() as context:
-        onion.figures_of(context)
-        while onion._read_on() is not None:
-            pass
-        return onion.figures_of(context)
+    return read_to_the_end(onion, onion.figures_of)
 
 
 def test_frames_and_keys_around_the_present_one(rig):

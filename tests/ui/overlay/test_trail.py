@@ -9,6 +9,7 @@ from ik_triangulation.ui.gizmos.trail import VIEW3D_GGT_ik_triangulation_trail a
 from ik_triangulation.ui.overlay import trail as shown
 
 from ...rigs import chain_rig, configure, empty
+from .seen import read_to_the_end
 from .viewport import viewport
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -30,12 +31,7 @@ def rig():
 
 
 def read():
-    """Ask for the trail and let the timer run to its end."""
-    with viewport() as context:
-        shown.trail_of(context)
-        while shown._read_on() is not None:
-            pass
-        return shown.trail_of(context)
+    return read_to_the_end(shown, shown.trail_of)
 
 
 def test_it_is_read_when_it_is_switched_on_and_again_after_an_edit(rig):
