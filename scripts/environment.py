@@ -6,6 +6,7 @@
 
     python scripts/environment.py test lint   # the same set-up by hand: prints the path of that Python
 
+With IK_TRIANGULATION_BLENDER=5.1 they run with that version of Blender, in an environment of its own.
 With IK_TRIANGULATION_NO_VENV=1 scripts run in the Python they are started with, which must have the packages.
 This file needs only the standard library. It and the scripts that import it are written such that Python 3.6 can read
 them far enough to say which one is wanted.
@@ -19,7 +20,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BLENDERS = {(3, 13): "5.2", (3, 11): "4.5"}
+# By their Python, the one that is taken without being asked for first.
+BLENDERS = {(3, 13): ("5.2", "5.1", "5.3"), (3, 11): ("4.5", "5.0")}
 
 
 def enter(*groups: str) -> None:
@@ -47,6 +49,7 @@ def prepare(*groups: str) -> Path:
     """The environment's Python, made and filled first where that is still to do."""
     if sys.version_info[:2] not in BLENDERS:
         refuse()
+    _require_blender()
     home, needed = _home(), requirements(*groups)
     python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     # The stamp lists what was installed to the end. It is gone while pip works: after an interruption all is made anew.
@@ -84,8 +87,26 @@ def requirements(*groups: str) -> "list[str]":
     table, found = _groups(), []
     for group in groups:
         for entry in table[group]:
-            found += requirements(entry["include-group"]) if isinstance(entry, dict) else [entry]
+            found += requirements(entry["include-group"]) if isinstance(entry, dict) else [_of_version(entry)]
     return list(dict.fromkeys(found))
+
+
+def _of_version(requirement: str) -> str:
+    """The requirement, of the Blender that is asked for if it is one of Blender."""
+    asked = os.environ.get("IK_TRIANGULATION_BLENDER")
+    return "bpy==" + asked + ".*" if asked and _name(requirement) == "bpy" else requirement
+
+
+def _require_blender() -> None:
+    """Leave if this Python is not that of the Blender that is asked for, and say which one is."""
+    asked, running = os.environ.get("IK_TRIANGULATION_BLENDER"), sys.version_info[:2]
+    if not asked or asked in BLENDERS[running]:
+        return
+    for version, blenders in BLENDERS.items():
+        if asked in blenders:
+            sys.exit("Blender {} needs Python {}.{}: run this again with it".format(asked, *version))
+    known = sorted(name for blenders in BLENDERS.values() for name in blenders)
+    sys.exit("Blender {} is none of those that the tests know: {}".format(asked, ", ".join(known)))
 
 
 def _groups() -> dict:
@@ -95,7 +116,9 @@ def _groups() -> dict:
 
 
 def _home() -> Path:
-    return ROOT / ".venv" / "py{}.{}".format(*sys.version_info)
+    asked, name = os.environ.get("IK_TRIANGULATION_BLENDER"), "py{}.{}".format(*sys.version_info)
+    usual = not asked or asked == BLENDERS[sys.version_info[:2]][0]
+    return ROOT / ".venv" / (name if usual else name + "-blender" + asked)
 
 
 def _running_in(home: Path) -> bool:
@@ -134,7 +157,8 @@ def _create(home: Path) -> None:
 def _announce(names: "list[str]") -> None:
     _say(f"Installing {', '.join(dict.fromkeys(names))}")
     if "bpy" in names:
-        _say(f"(bpy is Blender {BLENDERS[sys.version_info[:2]]}: about 400 MB to download the first time)")
+        blender = os.environ.get("IK_TRIANGULATION_BLENDER") or BLENDERS[sys.version_info[:2]][0]
+        _say(f"(bpy is Blender {blender}: about 400 MB to download the first time)")
 
 
 def _install(python: Path, needed: "list[str]") -> bool:

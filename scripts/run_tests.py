@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Run the tests, with Blender as a Python module or inside a Blender program. Paths are relative to the checkout.
 
-python scripts/run_tests.py [pytest arguments]
+python scripts/run_tests.py [--blender VERSION] [pytest arguments]     (--blender 5.1, on the Python of that version)
 blender -b --factory-startup --python-exit-code 1 --python scripts/run_tests.py -- [pytest arguments]
 """
 
@@ -16,8 +16,12 @@ def main():
     else:
         from environment import enter
 
-        enter("test")
         arguments = sys.argv[1:]
+        if arguments[:1] == ["--blender"]:
+            if len(arguments) == 1:
+                sys.exit("--blender needs the version of Blender, for example 5.1")
+            os.environ["IK_TRIANGULATION_BLENDER"], arguments = arguments[1], arguments[2:]
+        enter("test")
     try:
         import pytest
     except ModuleNotFoundError:
