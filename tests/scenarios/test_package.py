@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import tomllib
 import venv
 from pathlib import Path
@@ -17,6 +18,9 @@ from zipfile import ZipFile
 
 import bpy
 import pytest
+from pip._vendor.packaging.specifiers import SpecifierSet
+
+from scripts.environment import BLENDERS
 
 from ..commands import DONE, FAILED
 from ..rigs import chain_rig, empty, key_location
@@ -99,6 +103,25 @@ def test_the_wheel_holds_the_package_and_no_more(scripts):
     others = {name for name in found - package if ".dist-info/" not in name}
     assert [name for name in others if not re.search(r"/(bin|Scripts)/ik-triangulation(\.exe)?$", name)] == []
     assert [name for name in found if name.endswith("licenses/LICENSE")]
+
+
+def test_the_page_on_an_index_has_addresses_on_the_web_instead_of_paths(sdist, tmp_path):
+    with tarfile.open(sdist) as file:
+        file.extractall(tmp_path, filter="data")
+    (source,) = tmp_path.iterdir()
+    manifest = source / "blender_manifest.toml"
+    manifest.write_text(f'website = "https://example.org/ik/"\n{manifest.read_text("utf-8")}', "utf-8")
+    command = sys.executable, "-m", "hatchling", "metadata"
+    written = json.loads(run(*command, cwd=source, PYTHONPATH=str(sdist.parent / "tools")))
+    text, site = written["readme"]["text"], "https://example.org/ik/"
+    assert "](docs/" not in text
+    assert {f"({site}_images/demo.webp)", f"({site}solvers.html#natural)"} <= set(re.findall(r"\(http[^)]*\)", text))
+    assert written["urls"] == {"Documentation": site}
+
+
+def test_pip_refuses_a_python_that_no_blender_is_made_for():
+    said = SpecifierSet(PROJECT["project"]["requires-python"])
+    assert [minor for minor in range(8, 16) if f"3.{minor}.1" in said] == sorted(minor for _, minor in BLENDERS)
 
 
 def test_the_command_tells_the_version_of_the_manifest(scripts, tmp_path):
