@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write docs/settings.md, the manual's page of all settings, from the table in ik_triangulation/settings.
+"""Write the manual's pages of all settings, for animators and for scripts, from the table in ik_triangulation/settings.
 
 python scripts/settings_page.py
 """
 
+from collections.abc import Callable
 from math import degrees
 
 from environment import ROOT, enter
 
-PAGE = ROOT / "docs" / "settings.md"
+PAGE, SCRIPT_PAGE = ROOT / "docs" / "settings.md", ROOT / "docs" / "settings_in_scripts.md"
 HEADINGS = {  # of groups whose class is not called as an animator would
     "Chain": "Limb and target",
     "Bend": "Orientation and pole",
@@ -22,44 +23,69 @@ HEADINGS = {  # of groups whose class is not called as an animator would
 }
 HEAD = """# All settings
 
-The settings with their names in the panels, in Python and on the command line. A limb's last bone saves the settings of
-the limb as `pose_bone.ik_triangulation`, every bone those of its joint as `pose_bone.ik_triangulation_joint`. If there
-are two Python names, the second is the saved one. Settings marked ◆ can be keyed and driven; the others have one value
-for a whole bake.
+What the fields in the panels mean, with what they are set to at first. Those marked ◆ can be keyed and driven; the
+others have one value for a whole bake. For their names in Python and on the command line see
+[Settings in scripts](settings_in_scripts.md).
+"""
+SCRIPT_HEAD = """# Settings in scripts
 
-`python scripts/settings_page.py` writes this page.
+The names of [all settings](settings.md) in Python and on the command line, and the values that choices have. A limb's
+last bone saves the settings of the limb as `pose_bone.ik_triangulation`, every bone those of its joint as
+`pose_bone.ik_triangulation_joint`. If there are two names, the second is the saved one.
+
+`python scripts/settings_page.py` writes both pages.
 """
 
 
 def page() -> str:
-    """The text of the page. The package has to be importable, and Blender."""
+    """The text of the page for animators. The package has to be importable, and Blender."""
+    return _page(HEAD, ("Setting", "Meaning", "Default"), _row)
+
+
+def script_page() -> str:
+    """The text of the page for scripts. The package has to be importable, and Blender."""
+    return _page(SCRIPT_HEAD, ("Setting", "Python", "Values", "Command line"), _script_row)
+
+
+def _page(head: str, columns: "tuple[str, ...]", row: Callable) -> str:
     from ik_triangulation.maps.properties import PlaneMapSettings, SpaceMapSettings
     from ik_triangulation.settings import property_groups
 
     groups = [*property_groups.LIMB_GROUPS, property_groups.StopSettings, property_groups.JointSettings]
-    return "\n".join([HEAD, *(_section(group) for group in (*groups, PlaneMapSettings, SpaceMapSettings))])
+    tables = (_section(group, columns, row) for group in (*groups, PlaneMapSettings, SpaceMapSettings))
+    return "\n".join([head, *filter(None, tables)])
 
 
-def _section(group) -> str:
+def _section(group, columns: "tuple[str, ...]", row: Callable) -> str:
     from ik_triangulation.settings import settings_of
 
-    rows = {field: row for field, row in settings_of(group).items() if row.label and row.page}
+    rows = {field: setting for field, setting in settings_of(group).items() if setting.label and setting.page}
     if not rows:
         return ""
     name = group.__name__.removesuffix("Settings")
-    lines = [f"## {HEADINGS.get(name, name)}", ""]
-    lines += ["| Setting | Meaning | Default | Python | Command line |", "|---|---|---|---|---|"]
-    return "\n".join([*lines, *(_row(field, row) for field, row in rows.items()), ""])
+    lines = [f"## {HEADINGS.get(name, name)}", "", _line(columns), "|" + "---|" * len(columns)]
+    return "\n".join([*lines, *(_line(row(field, setting)) for field, setting in rows.items()), ""])
 
 
-def _row(field: str, row) -> str:
+def _line(cells) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _row(field: str, row) -> "tuple[str, ...]":
     items = row.options.get("items", ())
     few = [item for item in items if item[2]] if len(items) < 15 else []  # solvers have a page of their own
     meaning = "<br>".join([row.description, *(f"*{item[1]}*: {item[2]}" for item in few)])
-    flag = getattr(row.flag, "name", "")
-    setting = f"[{row.label}]({row.page.replace('.html', '.md')}){' ◆' if row.per_frame else ''}"
+    return f"{_linked(row)}{' ◆' if row.per_frame else ''}", meaning, _default(row, items)
+
+
+def _script_row(field: str, row) -> "tuple[str, ...]":
+    flag, items = getattr(row.flag, "name", ""), row.options.get("items", ())
     names = ", ".join(f"`{each}`" for each in dict.fromkeys((field, row.name)))
-    return f"| {setting} | {meaning} | {_default(row, items)} | {names} | {f'`{flag}`' if flag else ''} |"
+    return _linked(row), names, ", ".join(f"`{item[0]}`" for item in items), f"`{flag}`" if flag else ""
+
+
+def _linked(row) -> str:
+    return f"[{row.label}]({row.page.replace('.html', '.md')})"
 
 
 def _default(row, items) -> str:
@@ -80,8 +106,9 @@ def _default(row, items) -> str:
 
 def main() -> None:
     enter("blender")
-    PAGE.write_text(page(), encoding="utf-8")
-    print(PAGE)
+    for path, text in ((PAGE, page()), (SCRIPT_PAGE, script_page())):
+        path.write_text(text, encoding="utf-8")
+        print(path)
 
 
 if __name__ == "__main__":
