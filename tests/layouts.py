@@ -101,7 +101,7 @@ def context_now(width=None):
         "space_data",
     )
     seen = {name: getattr(bpy.context, name) for name in names}
-    return SimpleNamespace(**seen, region=SimpleNamespace(width=width) if width else None)
+    return SimpleNamespace(**seen, area=None, region=SimpleNamespace(width=width, type="UI") if width else None)
 
 
 def drawn(panel, width=None):

@@ -10,7 +10,7 @@ import numpy as np
 from bpy.types import Object
 from mathutils import Euler, Vector
 
-from scripts.windowed.inside import screen, wait
+from scripts.windowed.inside import buttons, screen, wait
 from scripts.windowed.inside.scene import clear
 from scripts.windowed.inside.screen import Steps
 from scripts.windowed.pictures.look import look_at
@@ -29,6 +29,7 @@ TURNED = Euler((radians(70.0), radians(20.0), radians(100.0)))  # of the wrist, 
 
 
 def script() -> Steps:
+    buttons.fold("VIEW3D_PT_ik_triangulation_joint", closed=False)
     clear()
     bpy.context.scene.unit_settings.system = "METRIC"
     bpy.context.scene.ik_triangulation_overlay.show = True

@@ -30,7 +30,8 @@ class IKT_PG_overlay(PropertyGroup):
     )
     show_joints: BoolProperty(
         name="Joints",
-        description="Axes, limits and angles of the active joint; the other joints are dots, in orange at a limit",
+        description="Axes and limits of the active joint, with its angles while the panel Joints is open; the "
+        "other joints are dots, in orange at a limit",
         default=True,
         update=_switched,
     )

@@ -13,6 +13,7 @@ from bpy.types import Context
 from gpu_extras.batch import batch_for_shader
 
 from ..gizmos.target import gizmo_box
+from ..unfolded import is_unfolded
 from .draw import body_in_view, limbs_in_view
 from .labels import Rectangle, Row, Screen, place_beside, place_distance, place_joint
 from .sketch import Palette, Role, plain_text
@@ -80,7 +81,7 @@ def texts(context: Context) -> Iterator[TextBlock]:
         if settings.show_error and kept.distance:
             taken.append(place_distance(screen, _size_of(kept.distance, size)))
             yield TextBlock(kept.distance, taken[-1], kept.colours)
-        if settings.show_joints and kept.angles:
+        if settings.show_joints and kept.angles and is_unfolded(context):
             taken.append(place_joint(screen, _size_of(kept.angles, size), taken))
             yield TextBlock(kept.angles, taken[-1], kept.colours)
     body = body_in_view(context)

@@ -6,7 +6,7 @@ from bpy.types import Context, Panel, UILayout
 
 from ...errors import ChainError
 from ...rig import freedom
-from .. import preferences
+from .. import preferences, unfolded
 from ..context import active_bone
 from ..operators.joints import (
     POSE_OT_ik_triangulation_joint_copy,
@@ -22,7 +22,13 @@ class VIEW3D_PT_ik_triangulation_joint(LimbPanel, Panel):
     bl_label = "Joints"
     bl_options = {"DEFAULT_CLOSED"}
 
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        unfolded.ask(context)
+        return super().poll(context)
+
     def draw(self, context: Context) -> None:
+        unfolded.tell_drawn(context)
         column = self.column(context)
         limb, bone = active_bone(context).ik_triangulation, chosen_joint(context)
         length = column.column()

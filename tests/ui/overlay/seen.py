@@ -6,6 +6,8 @@ import numpy as np
 
 from ik_triangulation.ui.overlay import draw, text
 from ik_triangulation.ui.overlay.sketch import palette
+from ik_triangulation.ui.panels.joints import VIEW3D_PT_ik_triangulation_joint
+from ik_triangulation.ui.unfolded import tell_drawn
 
 from ...rigs import chain_rig, configure, empty
 from .viewport import viewport
@@ -47,6 +49,24 @@ def shells():
     bpy.context.view_layer.update()
     with viewport() as context:
         return list(draw.shells(context))
+
+
+def show_sidebar(shown=True):
+    """Open the sidebar beside the viewport, or close it."""
+    with viewport() as context:
+        space = context.space_data
+    space.show_region_ui = shown  # with a context of its own it could not be closed again
+
+
+def draw_sidebar(unfolded=True):
+    """Ask the panel of the joints and draw it as Blender does with a sidebar; folded it is only asked."""
+    show_sidebar()
+    with viewport() as context:
+        (sidebar,) = (region for region in context.area.regions if region.type == "UI")
+        with bpy.context.temp_override(region=sidebar):
+            VIEW3D_PT_ik_triangulation_joint.poll(bpy.context)
+            if unfolded:
+                tell_drawn(bpy.context)
 
 
 def texts():

@@ -9,7 +9,7 @@ from mathutils import Matrix
 from ik_triangulation.ui.overlay.text import draw_texts
 
 from ...rigs import evaluated_tip
-from .seen import layers, settings, standard, texts
+from .seen import draw_sidebar, layers, settings, show_sidebar, standard, texts
 from .viewport import pixels, viewport
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -20,9 +20,29 @@ def words():
     return [" ".join((row.sign, row.text)) for rows in texts() for row in rows]
 
 
+@pytest.fixture(autouse=True)
+def _fold_again(empty_scene):
+    yield
+    draw_sidebar(unfolded=False)
+    show_sidebar(False)
+
+
+def test_angles_are_there_while_the_panel_of_the_joints_is_open_beside_the_viewport():
+    standard()
+    assert len(words()) == 1
+    draw_sidebar()
+    assert len(words()) == 4
+    show_sidebar(False)
+    assert len(words()) == 1
+    draw_sidebar()
+    draw_sidebar(unfolded=False)
+    assert len(words()) == 1
+
+
 def test_there_are_a_distance_and_the_angles_of_the_active_joint():
     rig, target = standard()
     target.empty_display_type, target.location = "PLAIN_AXES", evaluated_tip(rig, "Bone 3")
+    draw_sidebar()
     first, *others = words()
     assert first == "reached Reached"
     assert [other[0] for other in others] == ["X", "Y", "Z"]
@@ -30,6 +50,7 @@ def test_there_are_a_distance_and_the_angles_of_the_active_joint():
 
 def test_each_has_its_switch():
     standard()
+    draw_sidebar()
     settings().show_error = False
     assert [text[0] for text in words()] == ["X", "Y", "Z"]
     settings().show_error, settings().show_joints = True, False
@@ -42,6 +63,7 @@ def test_each_has_its_switch():
 @with_gpu
 def test_texts_are_drawn_unless_overlays_are_off():
     standard()
+    draw_sidebar()
     layers()
     assert pixels(in_pixels).max() > 0.5
     with viewport() as context:
