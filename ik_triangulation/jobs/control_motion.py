@@ -21,7 +21,7 @@ from ..kinematics.arrays import Array
 from ..kinematics.rotation import orientation, rotation_angle
 from ..motion.frames import flowing, straight
 from ..motion.pole_path import Bend, StretchSearch, across, bend_sides, mean_angle, turned_about, turns_between
-from ..motion.reduction import ControlBounds, FullBake, JointChannels, reduce
+from ..motion.reduction import ControlBounds, FullBake, JointChannels
 from ..rig.by_hand.shown_limb import is_animated_by_hand
 from ..rig.freedom import keyed
 from ..rig.ik_controls import IKControls, Showing, shown_offset
@@ -31,7 +31,7 @@ from ..rig.rotation import channel, run_of
 from ..rig.timeline import Clock
 from ..rig.units import scale_of
 from .frame_solver import SolvedFrame
-from .keys import thinned, values_before_start
+from .keys import fewer_keys, values_before_start
 
 _AXES = (Vector(), *map(Vector, np.eye(3).tolist()))
 _STRETCHED = 1e-3  # of the squared length of the upper bone: a stretch that is made up for
@@ -201,8 +201,8 @@ class ControlMotion:
         scale = scale_of(limb.armature)
         bounds = ControlBounds(len(times), located, others, _tail(limb).length, scale)
         full = FullBake(curves, tracks, bounds, [*located, *others])
-        found = yield from reduce(full, limb.reduce_tolerance or REDUCED * self.reach * scale, poses)
-        return found.kept, thinned(runs, found.kept, found.curves), found.deviation
+        found = yield from fewer_keys(full, runs, limb.reduce_tolerance or REDUCED * self.reach * scale, poses)
+        return found.at, found.runs, found.deviation
 
 
 class LimbPlaces(NamedTuple):

@@ -22,12 +22,12 @@ from ..kinematics import Free, Freedom
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch import States
 from ..motion.frames import Curves, flowing, straight, through
+from ..motion.handles import clamp
 from ..motion.reduction import (
     BodyBounds,
     FullBake,
     JointChannels,
     LimbBounds,
-    Reduction,
     handle_slopes,
     reduce,
 )
@@ -36,7 +36,16 @@ from ..rig.by_hand.reference import Boned
 from ..rig.destination import Destination
 from ..rig.freedom import keyed
 from ..rig.hips import location_channel
-from ..rig.keyframes import SAME_FRAME, ByHand, Channel, interpolation_of, is_baked, key_frames, values_before
+from ..rig.keyframes import (
+    SAME_FRAME,
+    ByHand,
+    Channel,
+    clamped_slopes,
+    interpolation_of,
+    is_baked,
+    key_frames,
+    values_before,
+)
 from ..rig.limb import Limb
 from ..rig.rotation import channel, run_of, within_limits
 from ..rig.timeline import Clock
@@ -114,8 +123,7 @@ def _keys_of(bake: LimbBake, scene: Scene) -> Work[Keys]:
     full, at, deviation = len(times) * sum(len(run.indices) for run in runs), range(len(times)), 0.0
     if limb.reduce and limb.destination != "LAYER" and runs and len(times) > 2 and not kept and arrays.alike:
         poses = poses_of([limb], arrays.frames, scene)
-        at, curves, deviation = yield from _reduced(limb, arrays, times, runs, linear, poses)
-        runs = thinned(runs, at, curves)
+        at, runs, _, deviation = yield from _reduced(limb, arrays, times, runs, linear, poses)
     return Keys(runs, [times[i] for i in at], interpolation, full, at, deviation)
 
 
@@ -161,7 +169,7 @@ def _reduced(
     runs: Sequence[Channel],
     linear: bool,
     poses: Sequence[int],
-) -> Work[Reduction]:
+) -> Work[FewerKeys]:
     """Find the keys needed of a full bake, interpolated linearly or in curves; those of `poses`, by index, stay."""
     first, worlds = solved.first, solved.worlds
     names = [joint.name for joint in first.chain.joints]
@@ -176,7 +184,7 @@ def _reduced(
     full = FullBake(curves, tracks, LimbBounds(solved.kinematics(), worlds))
     world = Matrix(worlds[0]).to_3x3()
     reach = sum((world @ first.link(i)).length for i in range(len(names)))
-    return (yield from reduce(full, limb.reduce_tolerance or REDUCED * reach, poses))
+    return (yield from fewer_keys(full, runs, limb.reduce_tolerance or REDUCED * reach, poses))
 
 
 def fitted(runs: Sequence[Channel], curves: Curves) -> list[Channel]:
@@ -189,11 +197,29 @@ def fitted(runs: Sequence[Channel], curves: Curves) -> list[Channel]:
     return found
 
 
-def thinned(runs: Sequence[Channel], at: Sequence[int], curves: Curves) -> list[Channel]:
-    """Return the runs with only the keys that are kept, and the slopes of their handles."""
-    still = [np.flatnonzero(np.ptp(run.values, axis=0) <= _STILL).tolist() for run in runs]
-    kept = fitted([run._replace(values=run.values[list(at)]) for run in runs], curves)
-    return [run._replace(still=some) for run, some in zip(kept, still, strict=True)]
+class FewerKeys(NamedTuple):
+    """The keys `at` these indices of frames, with their handles, and how far they deviate from the full bake."""
+
+    at: Sequence[int]
+    runs: list[Channel]
+    curves: Curves
+    deviation: float
+
+
+def fewer_keys(full: FullBake, runs: Sequence[Channel], tolerance: float, poses: Sequence[int]) -> Work[FewerKeys]:
+    """Find the keys that a motion needs, those of `poses`, by index, among them; Auto Clamped wherever that holds.
+
+    The deviation is as that of the bounds of the full bake.
+    """
+    at, curves, _ = yield from reduce(full, tolerance, poses)
+    curves, which, deviation = yield from clamp(full, curves, tolerance, clamped_slopes)
+    found, begin = [], 0
+    for run in fitted([run._replace(values=run.values[list(at)]) for run in runs], curves):
+        own = slice(begin, begin + run.values.shape[1])
+        still = np.flatnonzero(np.ptp(full.curves.values[:, own], axis=0) <= _STILL).tolist()
+        found.append(run._replace(clamped=which[:, own], still=still))
+        begin = own.stop
+    return FewerKeys(at, found, curves, deviation)
 
 
 def frames_of_target(limb: Limb, scene: Scene, first: float, last: float) -> list[float]:
@@ -340,11 +366,10 @@ def body_keys(
             whole = FullBake(curves, tracks, bounds, located)
         runs = fitted(runs, whole.curves)
     if settings.reduce and len(times) > 2 and not kept:
-        at, curves, _ = yield from reduce(whole, 1.0, poses_of(rig.limbs, frames, scene))
-        outside = _outside(whole, curves)
+        fewer = yield from fewer_keys(whole, runs, 1.0, poses_of(rig.limbs, frames, scene))
+        at, outside = fewer.at, _outside(whole, fewer.curves)
         allowed = {limb.tip: bounds.near[problem.body.number_of[limb.tip]] for limb in rig.limbs}
-        fewer = thinned(runs, at, curves)
-        return Keys(fewer, [times[i] for i in at], "BEZIER", full, at, outside=outside, allowed=allowed)
+        return Keys(fewer.runs, [times[i] for i in at], "BEZIER", full, at, outside=outside, allowed=allowed)
     return Keys(runs, times, interpolation, full, outside=_outside(whole, whole.curves))
 
 

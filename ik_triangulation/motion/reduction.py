@@ -7,7 +7,8 @@ time runs backwards. The length of a span is found as in Bentley and Yao 1976, "
 for unbounded searching": by doubling and then bisection. As in Schneider 1990, "An algorithm for automatically fitting
 digitized curves", spans meet smoothly. Deviations from that: the error is the deviation of the tip that the curves
 move, because rotation channels have no distance; and slopes at the keys are those of the full bake and not fitted to
-the spans, so that each span is judged by itself. All channels have their keys at the same frames.
+the spans, so that each span is judged by itself. All channels have their keys at the same frames. Which
+handles Blender may place itself is found afterwards (handles.py).
 """
 
 from __future__ import annotations
@@ -165,6 +166,21 @@ class FullBake:
             return False
         allowed = self._allowed[:, samples]
         return not self._limited or not (self._beyond(turned, samples, allowed) > allowed).any()
+
+    def exceeding(self, curves: Curves, tolerance: float) -> Work[tuple[Mask, float]]:
+        """Return at which samples other curves do not keep to that, and the largest deviation at all of them."""
+        found: list[Mask] = []
+        largest = 0.0
+        for samples in _blocks(np.arange(len(self.times))):
+            values, turned = self.posed(curves, samples)
+            apart, allowed = self._apart(values, turned, samples), self._allowed[:, samples]
+            largest = max(largest, float(apart.max(initial=0.0)))
+            off = apart > tolerance
+            if self._limited:
+                off |= (self._beyond(turned, samples, allowed) > allowed).any(0)
+            found.append(off)
+            yield
+        return np.concatenate(found), largest
 
     def bends(self, track: JointChannels) -> Array:
         """Whether a joint meets a limit or leaves it, for each frame (booleans)."""

@@ -4,7 +4,8 @@
 import bpy
 from mathutils import Vector
 
-from scripts.windowed.inside import hands, screen, wait
+from scripts.windowed.inside import actions, hands, screen, wait
+from scripts.windowed.inside.actions import act
 from scripts.windowed.inside.scene import clear
 from tests.bodies import human_rig
 from tests.rigs import all_keys, select
@@ -23,13 +24,14 @@ def script():
     view.view_location, view.view_distance, view.view_perspective = (0.0, 0.0, 0.9), 4.5, "ORTHO"
     bpy.ops.ed.undo_push(message="Set up")
     yield 1.0
-    yield from hands.press("D", ctrl=True, shift=True)
+    actions.begin()
+    yield from act("the shortcut of the tool", hands.press("D", ctrl=True, shift=True))
     tool = bpy.context.workspace.tools.from_space_view3d_mode("POSE", create=False)
     assert tool.idname == "ik_triangulation.drag", tool.idname
     yield 0.5
     screen.picture("drag-tool")
-    yield from _cancelled()
     yield from _dragged()
+    yield from _cancelled()
     yield from _clicked()
     bpy.ops.wm.tool_set_by_id(name="builtin.select_box")
 
@@ -49,9 +51,27 @@ def _cancelled() -> screen.Steps:
 
 def _dragged() -> screen.Steps:
     """The first pose in three actions: the tool, Auto Keying, a drag."""
+    yield from act("Auto Keying", _key_automatically())
+    before, feet, objects = _poses(), _feet(), len(bpy.data.objects)
+    yield from act("a drag of the hand", _drag(feet))
+    actions.expect("a keyed pose", 3)
+    screen.picture("dragged")
+    assert all_keys(_rig()), "Auto Keying keys nothing"
+    assert len(bpy.data.objects) == objects, "an empty is left"
+    assert not any(bone.ik_triangulation.target for bone in _rig().pose.bones)
+    yield from hands.press("Z", ctrl=True)
+    assert not all_keys(_rig()), "undo leaves keys"
+    assert _poses() == before, "one undo does not bring the pose back"
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = False
+
+
+def _key_automatically() -> screen.Steps:
     bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
     bpy.ops.ed.undo_push(message="Auto Keying")
-    before, feet, objects = _poses(), _feet(), len(bpy.data.objects)
+    yield hands.REACTION
+
+
+def _drag(feet: Vector) -> screen.Steps:
     yield from _take(HAND)
     screen.picture("drag-hover")
     for _ in range(6):
@@ -61,14 +81,6 @@ def _dragged() -> screen.Steps:
     hands.button("RELEASE")
     yield from wait.end()
     yield 0.5
-    screen.picture("dragged")
-    assert all_keys(_rig()), "Auto Keying keys nothing"
-    assert len(bpy.data.objects) == objects, "an empty is left"
-    assert not any(bone.ik_triangulation.target for bone in _rig().pose.bones)
-    yield from hands.press("Z", ctrl=True)
-    assert not all_keys(_rig()), "undo leaves keys"
-    assert _poses() == before, "one undo does not bring the pose back"
-    bpy.context.scene.tool_settings.use_keyframe_insert_auto = False
 
 
 def _clicked() -> screen.Steps:

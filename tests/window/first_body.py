@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A body from a new metarig, of which all bones are selected as it is added: Add Limb sets it up, a hand is dragged.
+"""A body from a new metarig, of which all bones are selected as it is added: a crouch in at most seven actions.
 
-Before that there is nothing to bake. The other hand's empty goes along, and says that it is not used yet.
+Before anything is moved there is nothing to bake. The other hand's empty goes along, and says that it is not used yet.
 """
 
 import bpy
 
-from scripts.windowed.inside import buttons, hands, screen, wait
+from scripts.windowed.inside import actions, buttons, hands, screen, wait
+from scripts.windowed.inside.actions import act
 from tests.rigs import all_keys, evaluated_tip
 
 from .first_minute import BAKE, drag_target, fresh, on_screen, rig, target_of
 
+MOST_ACTIONS = 7
+LOWER = 0.1  # by which the hips go down in a crouch, at least
 SIZE = (1600, 1200)  # the hand does not come to lie under the sidebar
 
 
@@ -21,16 +24,16 @@ def script():
     rig().select_set(True)
     bpy.ops.object.mode_set(mode="POSE")
     bpy.ops.pose.select_all(action="SELECT")
+    bpy.ops.object.mode_set(mode="OBJECT")
     bpy.ops.ed.undo_push(message="Set up")
     screen.viewport().spaces.active.show_region_ui = False
+    actions.begin()
     yield 1.0
-    yield from hands.press("N")
-    yield 0.3
-    yield from screen.sidebar()
-    yield 0.3
+    yield from act("Ctrl Tab to Pose Mode", hands.press("TAB", ctrl=True))
+    yield from act("N opens the sidebar", hands.press("N"))
+    yield from act("a click on the tab", screen.sidebar())
     screen.picture("first-body-all-selected")
-    yield from buttons.press("pose.ik_triangulation_limb_add")
-    yield 0.3
+    yield from act("Add Limb", buttons.press("pose.ik_triangulation_limb_add"))
     bones = rig().pose.bones
     with_target = {bone.name for bone in bones if bone.ik_triangulation.target}
     assert len(with_target) == 3, with_target
@@ -51,15 +54,16 @@ def script():
     for beside in (30, 10, 0):  # the gizmo is found once it is drawn under the mouse
         hands.move(x + beside, y)
         yield 1.0
-    yield from drag_target(-40, -180)
-    yield 0.3
+    hips = bones["spine"].head.z
+    yield from act("a drag of the hand", drag_target(-60, -380))
     assert (other.matrix_world.translation - before).length > 0.02, "the other empty stays behind"
     assert (other.matrix_world.translation - evaluated_tip(rig(), "hand.R")).length < 1e-3
+    yield from act("Bake", buttons.press(BAKE))
+    yield from wait.end()
+    actions.expect("a crouch", MOST_ACTIONS)
+    assert bones["spine"].head.z < hips - LOWER, (hips, bones["spine"].head.z)
     rig().data.bones.active = rig().data.bones["hand.R"]
     yield 1.0
     screen.picture("first-body-not-used-yet")
-    yield from buttons.press(BAKE)
-    yield 0.3
-    yield from wait.end()
     screen.picture("first-body-body-baked")
     assert all_keys(rig()), "nothing is baked"

@@ -13,6 +13,7 @@ from .channelbags import (
     is_muted,
     keep_curves,
 )
+from .clamping import clamped_slopes
 from .reading import GENERATED, ByHand, generated, is_baked, key_frames, keys_beside, made_by_hand, values_before
 from .unkeyed import AnimatedValues
 from .writing import Channel, interpolation_of, remove_generated, replace_keys, write_keys
@@ -28,6 +29,7 @@ __all__ = [
     "check_keys",
     "check_not_hidden",
     "check_unmodified",
+    "clamped_slopes",
     "curves_of",
     "ensure_channelbag",
     "generated",

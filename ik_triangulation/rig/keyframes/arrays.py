@@ -93,11 +93,13 @@ class NewKeys:
         values: np.ndarray[Any, Any],
         columns: Sequence[int],
         slopes: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None = None,
+        clamped: np.ndarray[Any, Any] | None = None,
     ) -> Iterator[KeyArrays]:
         """Yield the keyframes of each of the `columns` of `values` (F x channels); they hold until the next.
 
         Handles lead a third of the way to their neighbours along the `slopes` on each side (shaped like the values), by
-        default the mean slope around each keyframe. Handles with given slopes stay as they are in Blender.
+        default the mean slope around each keyframe. Handles with given slopes stay as they are in Blender, but for
+        those in the mask `clamped` (shaped like the values), which are Auto Clamped.
         """
         heights = np.array(values.T, np.float64)
         left, right = (each.T for each in slopes) if slopes else (self._mean_slopes(heights),) * 2
@@ -107,7 +109,10 @@ class NewKeys:
             keys["co"][:, 1] = heights[column]
             keys["handle_left"][:, 1], keys["handle_right"][:, 1] = before[column], after[column]
             if slopes:
-                keys["handle_left_type"] = keys["handle_right_type"] = _fitted_handles(left[column], right[column])
+                kinds = _fitted_handles(left[column], right[column])
+                if clamped is not None:
+                    kinds[clamped[:, column]] = enum_number("handle_left_type", "AUTO_CLAMPED")
+                keys["handle_left_type"] = keys["handle_right_type"] = kinds
             yield keys
 
     def _mean_slopes(self, heights: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -25,7 +25,8 @@ class Channel(NamedTuple):
 
     Only `indices` of it are keyed. `slopes` are those of the handles before and after each keyframe (both shaped like
     `values`, per frame) and make Bézier curves of these handles; without them handles and interpolation are those of a
-    full bake. Of the indices in `still`, which do not move, only the first and the last frame get a key.
+    full bake. Handles in the mask `clamped` (shaped like `values`) are Auto Clamped. Of the indices in `still`, which
+    do not move, only the first and the last frame get a key.
     """
 
     bone: str
@@ -34,6 +35,7 @@ class Channel(NamedTuple):
     indices: Sequence[int]
     slopes: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None = None
     still: Sequence[int] = ()
+    clamped: np.ndarray[Any, Any] | None = None
 
 
 def write_keys(
@@ -92,8 +94,8 @@ def replace_keys(
         moving = [index for index in indices if index not in still]
         flat = np.repeat(channel.values[:1], 2, axis=0)
         keys = chain(
-            zip(moving, new_keys.on_curves(channel.values, moving, channel.slopes), strict=True),
-            zip(still, ends.on_curves(flat, still, (np.zeros_like(flat),) * 2), strict=True),
+            zip(moving, new_keys.on_curves(channel.values, moving, channel.slopes, channel.clamped), strict=True),
+            zip(still, ends.on_curves(flat, still, (np.zeros_like(flat),) * 2, np.ones(flat.shape, bool)), strict=True),
         )
         for index, new in keys:
             curve = curves.get(index) or new_curve(bag, channel.path, index, channel.bone, undo)
