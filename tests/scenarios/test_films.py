@@ -5,6 +5,8 @@ import bpy
 import numpy as np
 import pytest
 
+from ik_triangulation.api import enabled_limbs
+from scripts import scenes
 from scripts.stage import buttons, cat, farm, handing, path, terrain
 
 from ..bodies import tails
@@ -18,6 +20,15 @@ def test_the_tail_is_at_the_ball_in_every_frame(monkeypatch, long):
         monkeypatch.setattr(cat, "weigh", lambda *_: None)
     report = cat.make()
     assert (report.due_count, report.missed) == (120, [])
+
+
+def test_the_file_of_a_scene_has_a_limb_to_bake_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(cat, "skin", lambda *_: None)
+    monkeypatch.setattr(cat, "weigh", lambda *_: None)
+    assert scenes.write("tail", tmp_path)
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "tail.blend"))
+    rigs = [ob for ob in bpy.data.objects if ob.type == "ARMATURE"]
+    assert [limb.target.name for rig in rigs for limb in enabled_limbs(rig)] == ["Ball"]
 
 
 @pytest.mark.long
