@@ -49,7 +49,7 @@ from ..rig.keyframes.shaping import knots_for, reshaped, with_keys_at, with_outs
 from ..rig.limb import Limb
 from ..rig.rotation import channel, rotation_from, values_for, within_limits
 from ..rig.targets.goal import orientation_of
-from ..rig.targets.motion import carried_by_nothing, into_location, into_rotation, keyable_owner
+from ..rig.targets.motion import hangs_on_nothing_that_moves, into_location, into_rotation, keyable_owner
 from ..rig.targets.surface import looks_of
 from ..rig.targets.untouched import check_body_limbs
 from ..rig.timeline import Clock, check_nla, evaluated_time
@@ -143,7 +143,7 @@ def _move_target(part: EditedPart, edit: Pull, scene: Scene, view_layer: ViewLay
         how = target, limb.subtarget, depsgraph
         return into_location(*how, edit.offset), into_rotation(*how, edit.turn)
 
-    if carried_by_nothing(target, limb.subtarget):
+    if hangs_on_nothing_that_moves(target, limb.subtarget):
         ways = dict.fromkeys((around[0], around[-1]), ways_at(view_layer.depsgraph, 0.0))
     else:
         ways = yield from FrameReader(limb, scene, view_layer, around).evaluate(around, ways_at)

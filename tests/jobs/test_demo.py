@@ -32,7 +32,7 @@ def test_the_demo_is_baked_in_one_press_and_its_hand_rests_on_the_ball():
 def test_the_skin_follows_the_bones():
     assert bpy.ops.object.ik_triangulation_demo_add() == {"FINISHED"}
     rig = bpy.context.active_object
-    (skin,) = rig.children
+    (skin,) = (child for child in rig.children if child.type == "MESH")
     assert {group.name for group in skin.vertex_groups} == {bone.name for bone in rig.data.bones}
     assert all(len(vertex.groups) == 1 for vertex in skin.data.vertices)
     heights = [vertex.co.z for vertex in skin.data.vertices]

@@ -2,10 +2,16 @@
 """Empties that were made as targets: which they are, and which of them go with their limb."""
 
 import bpy
+import numpy as np
 import pytest
+from mathutils import Euler, Matrix
 
 from ik_triangulation.jobs.setup import add_limbs
+from ik_triangulation.rig.frames.keyed_motion import read_keyed
+from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.targets.made import is_made, made_targets, remove_unused
+from ik_triangulation.rig.targets.motion import hangs_on_nothing_that_moves
+from ik_triangulation.rig.targets.untouched import is_untouched, place_at_tip, put_at_tip
 
 from ..rigs import chain_rig, empty
 
@@ -16,6 +22,49 @@ def made_limb():
     rig = chain_rig(3)
     add_limbs(rig, ["Bone 2"])
     return rig, rig.pose.bones["Bone 2"].ik_triangulation
+
+
+def test_an_empty_that_was_made_moves_with_the_object_of_the_rig():
+    rig = chain_rig(3)
+    rig.matrix_world = Matrix.LocRotScale((1.0, 2.0, -0.5), Euler((0.3, -1.0, 2.0)), (2.0, 2.0, 2.0))
+    bpy.context.view_layer.update()
+    add_limbs(rig, ["Bone 2"])
+    bone = rig.pose.bones["Bone 2"]
+    target, tip = bone.ik_triangulation.target, rig.matrix_world @ bone.tail
+    assert (target.location - tip).length < 1e-5  # its channels are its place, as before there was a parent
+    rig.location, rig.rotation_euler = (3.0, 0.0, 1.0), (1.0, 0.5, 0.0)
+    bpy.context.view_layer.update()
+    moved = rig.matrix_world @ bone.tail
+    assert (moved - tip).length > 1.0
+    assert (target.matrix_world.translation - moved).length < 1e-5
+    assert is_untouched(bone)
+    bone.rotation_mode, bone.rotation_euler = "XYZ", (0.8, 0.0, 0.0)
+    bpy.context.view_layer.update()
+    put_at_tip(target, bone, bone.matrix)
+    bpy.context.view_layer.update()
+    wanted = place_at_tip(bone, bone.matrix)
+    assert np.allclose(target.matrix_world.normalized(), wanted, atol=1e-5)
+
+
+def test_a_target_of_a_keyed_rig_is_read_without_playing_the_scene():
+    rig, limb = made_limb()
+    for frame, place in ((1, (0.0, 0.0, 0.0)), (20, (1.0, 0.0, 0.5))):
+        rig.location = place
+        rig.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_set(1)
+    scene, view_layer = bpy.context.scene, bpy.context.view_layer
+    samples = read_keyed(Limb.of(rig.pose.bones["Bone 2"]), scene, view_layer, range(1, 21))
+    scene.frame_set(20)
+    assert np.allclose(samples.targets[..., -1], limb.target.matrix_world, atol=1e-5)
+    assert limb.target.matrix_world.translation.x > 0.9
+
+
+def test_it_hangs_on_nothing_that_moves_until_the_object_of_the_rig_has_keys():
+    rig, limb = made_limb()
+    rig.pose.bones["Bone 1"].keyframe_insert("location", frame=1)
+    assert hangs_on_nothing_that_moves(limb.target, "")
+    rig.keyframe_insert("delta_location", frame=1)
+    assert not hangs_on_nothing_that_moves(limb.target, "")
 
 
 @pytest.mark.parametrize("use", ["limb", "pole", "stop", "constraint", "child"])

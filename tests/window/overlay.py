@@ -56,6 +56,9 @@ def script() -> Steps:
     yield from shot("arm-turned")
     activate(rig, "forearm.L")
     yield from shot("arm-forearm")
+    yield from screen.sidebar()
+    yield from shot("arm-joints-open")
+    screen.viewport().spaces.active.show_region_ui = False
     activate(rig, "upper_arm.L")
     yield from shot("arm-upper")
     activate(rig, ARM)

@@ -49,7 +49,7 @@ class LimbGoals:
     @property
     def hangs(self) -> bool:
         """Whether anything but its own keys may move the target, so that it may move with the body."""
-        return bool(self._carrier) or may_hang(self.limb.target, self.limb.subtarget)
+        return bool(self._carrier) or may_hang(self.limb.target, self.limb.subtarget, self.limb.armature)
 
     def target_at(self, frame: float) -> Matrix:
         """Return the world matrix of the target at a frame that was read."""

@@ -60,7 +60,7 @@ class KeyedMotion:
     """Matrices of objects and bones at all `times` (evaluated, not those of the timeline), as arrays.
 
     Each is (4, 4, times), or (4, 4, 1) if it does not move. `compound` is True if there was more to read than the
-    keys of objects without a parent.
+    keys of objects whose parents do not move.
     """
 
     def __init__(self, times: Array) -> None:
@@ -103,8 +103,9 @@ class KeyedMotion:
         if known is None:
             known = self._basis(ob, self.curves(ob))
             if ob.parent:
-                known = products(products(self._parent(ob), from_matrix(ob.matrix_parent_inverse)), known)
-                self.compound = self.compound or known.shape[2] > 1
+                above = self._parent(ob)
+                self.compound = self.compound or above.shape[2] > 1
+                known = products(products(above, from_matrix(ob.matrix_parent_inverse)), known)
             self._worlds[ob.session_uid] = known
         return known
 

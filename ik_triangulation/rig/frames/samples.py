@@ -145,11 +145,12 @@ def frame_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Matrix:
     return evaluated.matrix_world.copy()
 
 
-def may_hang(target: Object, bone: str) -> bool:
-    """Tell whether anything but its own keys may move a target: a parent, a constraint, a driver or its armature."""
+def may_hang(target: Object, bone: str, armature: Object) -> bool:
+    """Tell whether bones of an armature may move a target: by a parent, a constraint, a driver or as one of them."""
     animation = target.animation_data
     drivers = animation is not None and len(animation.drivers) > 0
-    return bool(bone or target.parent or len(target.constraints) or drivers)
+    hangs = target.parent is not None and (target.parent != armature or target.parent_type != "OBJECT")
+    return bool(bone or hangs or len(target.constraints) or drivers)
 
 
 def is_elsewhere(before: Matrix, now: Matrix) -> bool:

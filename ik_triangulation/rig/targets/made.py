@@ -19,8 +19,12 @@ _KEY = "ik_triangulation_made"
 
 
 def keep_target(armature: Object, empty: Object, scene: Scene, view_layer: ViewLayer) -> None:
-    """Put a new empty into the collection of the targets of an armature, which is beside the armature."""
+    """Put a new empty into the collection of the targets of an armature, which is beside that, and have it move along.
+
+    The empty's channels stay its place in the world for as long as the armature is where it is now.
+    """
     empty[_KEY] = True
+    empty.parent, empty.matrix_parent_inverse = armature, armature.matrix_world.inverted_safe()
     around = home(armature, scene, view_layer)
     found = next((each for each in around.children if _is_of(each, armature)), None)
     if found is None:

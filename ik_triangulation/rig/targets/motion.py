@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.types import Depsgraph, Object, PoseBone, Scene
+from bpy.types import Depsgraph, FCurve, Object, PoseBone, Scene
 from mathutils import Euler, Matrix, Quaternion, Vector
 
 from ...errors import RigError, TargetError
@@ -22,6 +22,7 @@ from ..keyframes.arrays import in_range
 from ..limb import Limb
 from ..rotation import channel, delta_rotation, rotation_from, values_for
 from ..stance import look_of
+from ..timeline import strips_of
 from .goal import line_direction, orientation_of
 from .surface import looks_of
 
@@ -274,6 +275,26 @@ def carried_by_nothing(target: Object, bone: str) -> bool:
     """Tell whether the location of a target is its place in world space, but for a constant."""
     carried = any(each.type in _CARRYING and not each.mute for each in target.constraints)
     return not (bone or target.parent or carried)
+
+
+def hangs_on_nothing_that_moves(target: Object, bone: str) -> bool:
+    """Tell whether what the channels of a target are relative to stays where it is over the whole animation."""
+    if bone or any(each.type in _CARRYING and not each.mute for each in target.constraints):
+        return False
+    above = target
+    while above.parent is not None:
+        if above.parent_type != "OBJECT" or above.parent.type == "CURVE":
+            return False
+        above = above.parent
+        animation = above.animation_data
+        driven = animation is not None and (len(animation.drivers) or any(True for _ in strips_of(animation)))
+        if driven or len(above.constraints) or above.rigid_body or any(map(_moves_object, curves_of(above))):
+            return False
+    return True
+
+
+def _moves_object(curve: FCurve) -> bool:
+    return curve.data_path.removeprefix("delta_").startswith(("location", "rotation", "scale"))
 
 
 def into_location(target: Object, bone: str, depsgraph: Depsgraph, by: Vector) -> Vector:

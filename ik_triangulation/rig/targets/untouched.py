@@ -178,23 +178,36 @@ def is_untouched(bone: PoseBone) -> bool:
         return False
     animation = target.animation_data
     animated = animation and (animation.action or len(animation.drivers) or len(animation.nla_tracks))
-    if animated or target.parent or len(target.constraints):
+    if animated or not _moves_with(target, bone.id_data) or len(target.constraints):
         return False
     return _is_same(_place(target), posed.waits_at)
 
 
 def put_at_tip(target: Object, bone: PoseBone, frame: Matrix, looks: bool = False) -> None:
-    """Put a target without a parent at the tail of a bone, turned as it; if the bone `looks`, in front of its face.
+    """Put a target that hangs on nothing but its armature at the tail of a bone, turned as it.
 
-    `frame` is that of the bone (4x4, armature space). What is looked at keeps its rotation.
+    `frame` is that of the bone (4x4, armature space). If the bone `looks`, the target comes in front of its face, and
+    keeps its rotation.
     """
     if looks:
-        target.location = _before_face(bone, frame)
+        target.location = _into_channels(target) @ _before_face(bone, frame)
         return
-    target.location, turn, _ = place_at_tip(bone, frame).decompose()
+    target.location, turn, _ = (_into_channels(target) @ place_at_tip(bone, frame)).decompose()
     turning = channel(target)[0]
     values = values_for(turn, target.rotation_mode, Free(), tuple(getattr(target, turning)))
     setattr(target, turning, values)
+
+
+def _moves_with(target: Object, armature: Object) -> bool:
+    """Tell whether a target hangs on nothing, or on the armature as a whole, as those that were made for it do."""
+    return target.parent is None or (target.parent == armature and target.parent_type == "OBJECT")
+
+
+def _into_channels(target: Object) -> Matrix:
+    """Return what makes a place in the world (4x4) one of the channels of a target, before its deltas."""
+    if target.parent is None:
+        return Matrix.Identity(4)
+    return (target.parent.matrix_world @ target.matrix_parent_inverse).inverted_safe()
 
 
 def place_at_tip(bone: PoseBone, frame: Matrix) -> Matrix:
@@ -217,8 +230,8 @@ def _before_face(bone: PoseBone, frame: Matrix) -> Vector:
 def _is_at_tip(target: Object, bone: PoseBone, frame: Matrix, looks: bool) -> bool:
     """Tell whether a target is where put_at_tip() puts it, so that it does not have to be evaluated once more."""
     if looks:
-        return _is_same(target.location, _before_face(bone, frame))
-    place, turn, _ = place_at_tip(bone, frame).decompose()
+        return _is_same(target.location, _into_channels(target) @ _before_face(bone, frame))
+    place, turn, _ = (_into_channels(target) @ place_at_tip(bone, frame)).decompose()
     return _is_same(target.location, place) and rotation_angle(target.matrix_basis.to_quaternion(), turn) <= _SAME
 
 
