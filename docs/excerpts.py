@@ -28,7 +28,7 @@ SCRIPT = """document.addEventListener("DOMContentLoaded", () => {
 def excerpts(env):
     """Return heading and first words of the pages and sections, by page and anchor as the search has them."""
     found = {}
-    for page in sorted(env.found_docs):
+    for page in sorted(env.found_docs - {"api"}):  # whose names tell enough
         tree = env.get_doctree(page)
         for section in tree.findall(nodes.section):
             heading, text = _heading(section), _first_words(section)

@@ -5,9 +5,10 @@ python scripts/manual.py [FOLDER]     (ik_triangulation/pages, when left out) pr
 
 A link or a picture that leads nowhere is an error. The pages need no server: search works in them as files, too. Pages
 that ship leave the films and the figures of the papers to the web, so that the zip stays small, and have no script of
-the theme, which is minified: extensions ship source.
+the theme, which is minified: extensions ship source. The theme's switches that need it are not there either.
 """
 
+import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -20,6 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS, PAGES = ROOT / "docs", ROOT / "ik_triangulation" / "pages"
 NEEDLESS = ".buildinfo", "objects.inv", "_static/**/*.map"  # for Sphinx, other manuals, and who debugs the theme
 MINIFIED = ("_static/scripts/*",)  # docs/conf.py takes out what loads them
+SWITCH = re.compile(r'\s*<div class="theme-toggle-container.*?</div>', re.DOTALL)
+ICON = re.compile(r'\s*<symbol id="svg-(?:sun|moon|pencil|eye).*?</symbol>', re.DOTALL)
 STEMMERS = "base-stemmer.js", "english-stemmer.js"  # of the search, in _static, not minified
 
 
@@ -49,6 +52,8 @@ def make(folder: Path = PAGES, shipped: bool = False) -> Path:
             file.unlink()
     if shipped:
         _read_stemmers(folder / "_static")
+        for page in folder.glob("*.html"):
+            page.write_text(ICON.sub("", SWITCH.sub("", page.read_text(encoding="utf-8"))), encoding="utf-8")
     return folder / "index.html"
 
 

@@ -80,6 +80,10 @@ def test_the_pages_that_ship_have_no_film_and_no_minified_script(pages):
         lines = [line for line in path.read_text("utf-8").splitlines() if "stopwords" not in line]
         assert max(map(len, lines), default=0) < 200, path
     assert all("furo.js" not in text for text in pages.values())
+    assert all("theme-toggle" not in text for text in pages.values()), "a switch that does nothing"
+    assert all("svg-menu" in text for name, text in pages.items() if name != "search.html"), (
+        "the menu of narrow windows"
+    )
 
 
 def test_what_leads_nowhere_stops_the_build(tmp_path, monkeypatch):
