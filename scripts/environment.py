@@ -29,6 +29,7 @@ def enter(*groups: str) -> None:
     calling script there with the same arguments and leave with its exit code."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line, which says why
     if os.environ.get("IK_TRIANGULATION_NO_VENV") == "1":
+        _require_blender()
         if sys.version_info < min(BLENDERS):  # it may be another, newer one, with a bpy of its own
             refuse()
         absent = [name for name in map(_name, requirements(*groups)) if not _installed(name)]
@@ -100,7 +101,7 @@ def _of_version(requirement: str) -> str:
 def _require_blender() -> None:
     """Leave if this Python is not that of the Blender that is asked for, and say which one is."""
     asked, running = os.environ.get("IK_TRIANGULATION_BLENDER"), sys.version_info[:2]
-    if not asked or asked in BLENDERS[running]:
+    if not asked or asked in BLENDERS.get(running, ()):
         return
     for version, blenders in BLENDERS.items():
         if asked in blenders:

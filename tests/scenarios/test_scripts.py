@@ -4,6 +4,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,14 @@ def test_an_old_python_is_told_to_have_no_environment_as_well():
         pytest.skip("no Python 3.10 on this machine")
     for script in SCRIPTS[:2]:  # that all scripts ask the same is tested above
         assert says(python, script, IK_TRIANGULATION_NO_VENV="1").startswith("This is Python 3.10, and Blender")
+
+
+def test_the_tests_tell_which_python_another_blender_needs_and_which_blenders_they_know():
+    (run,) = (script for script in SCRIPTS if script.name == "run_tests.py")
+    other, python = ("5.0", "3.11") if sys.version_info >= (3, 12) else ("5.1", "3.13")
+    assert (
+        says(sys.executable, run, "--blender", other)
+        == f"Blender {other} needs Python {python}: run this again with it\n"
+    )
+    assert says(sys.executable, run, "--blender", "2.79").endswith("the tests know: 4.5, 5.0, 5.1, 5.2, 5.3\n")
+    assert says(sys.executable, run, "--blender") == "--blender needs the version of Blender, for example 5.1\n"
