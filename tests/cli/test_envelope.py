@@ -2,6 +2,7 @@
 """The command line's report: one JSON object for every command, alone on standard output, also when it fails."""
 
 import json
+import tomllib
 from math import inf, nan
 
 import pytest
@@ -11,6 +12,7 @@ from ik_triangulation.cli.run import CommandResult, report
 from ..commands import DONE, FAILED, MISSED, ROOT, USAGE, command, told
 
 LIMB = ["--tip", "Bone 3"]
+VERSION = tomllib.loads((ROOT / "blender_manifest.toml").read_text("utf-8"))["version"]
 SCHEMA = json.loads((ROOT / "docs/report.schema.json").read_text(encoding="utf-8"))
 
 
@@ -40,7 +42,7 @@ def test_every_report_is_as_its_schema_says(what, run, rig_file, tmp_path):
     found = told(out)
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.Draft202012Validator(SCHEMA).validate(found)
-    assert (found["schema"], found["version"], found["command"], found["file"]) == (2, "0.1.0", name, str(rig_file))
+    assert (found["schema"], found["version"], found["command"], found["file"]) == (2, VERSION, name, str(rig_file))
     assert (found["error"] is None) == (code != FAILED)
     assert (found["error"] or "") in said
     assert len(found["limbs"]) == (name in {"solve", "bake", "reach"} and code != FAILED)
@@ -73,7 +75,7 @@ def test_wrong_usage_is_words_on_standard_error_alone(run, rig_file):
 
 def test_the_version_is_told(run):
     code, out, _ = run("--version")
-    assert (code, out) == (DONE, "IK Triangulation 0.1.0\n")
+    assert (code, out) == (DONE, f"IK Triangulation {VERSION}\n")
 
 
 def test_standard_output_is_for_results_alone_in_a_process_of_its_own(rig_file, long):

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is released is the same whoever builds it, and is refused while it lacks something."""
 
+import tomllib
 from zipfile import ZipFile
 
 import pytest
 
 from scripts import build
 
+VERSION = tomllib.loads((build.ROOT / "blender_manifest.toml").read_text("utf-8"))["version"]
 DATE = 2026, 1, 2, 3, 4, 6
 
 
@@ -39,9 +41,9 @@ def test_the_date_of_a_zip_is_the_one_that_is_given(monkeypatch):
 @pytest.mark.parametrize(
     ("manifest", "changes", "lacking"),
     [
-        ({"version": "0.1.0"}, "", "no `website`"),
+        ({"version": VERSION}, "", "no `website`"),
         ({"version": "77.0.0", "website": "https://example.org"}, "", "no section `## 77.0.0`"),
-        ({"version": "0.1.0", "website": "https://example.org"}, " M README.md\n", "not committed"),
+        ({"version": VERSION, "website": "https://example.org"}, " M README.md\n", "not committed"),
     ],
 )
 def test_a_release_that_lacks_something_is_refused_with_the_remedy(manifest, changes, lacking, monkeypatch):
