@@ -13,7 +13,7 @@ from ik_triangulation.rig.targets.made import is_made, made_targets, remove_unus
 from ik_triangulation.rig.targets.motion import hangs_on_nothing_that_moves
 from ik_triangulation.rig.targets.untouched import is_untouched, place_at_tip, put_at_tip
 
-from ..rigs import chain_rig, empty
+from ..rigs import chain_rig, empty, push_down
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -62,8 +62,12 @@ def test_a_target_of_a_keyed_rig_is_read_without_playing_the_scene():
 def test_it_hangs_on_nothing_that_moves_until_the_object_of_the_rig_has_keys():
     rig, limb = made_limb()
     rig.pose.bones["Bone 1"].keyframe_insert("location", frame=1)
+    rig.pose.bones["Bone 1"].driver_add("scale", 0)
+    push_down(rig)
     assert hangs_on_nothing_that_moves(limb.target, "")
     rig.keyframe_insert("delta_location", frame=1)
+    assert not hangs_on_nothing_that_moves(limb.target, "")
+    push_down(rig)
     assert not hangs_on_nothing_that_moves(limb.target, "")
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import bpy
@@ -22,7 +22,7 @@ from ..keyframes.arrays import in_range
 from ..limb import Limb
 from ..rotation import channel, delta_rotation, rotation_from, values_for
 from ..stance import look_of
-from ..timeline import strips_of
+from ..timeline import curves_in, strips_of
 from .goal import line_direction, orientation_of
 from .surface import looks_of
 
@@ -286,11 +286,19 @@ def hangs_on_nothing_that_moves(target: Object, bone: str) -> bool:
         if above.parent_type != "OBJECT" or above.parent.type == "CURVE":
             return False
         above = above.parent
-        animation = above.animation_data
-        driven = animation is not None and (len(animation.drivers) or any(True for _ in strips_of(animation)))
-        if driven or len(above.constraints) or above.rigid_body or any(map(_moves_object, curves_of(above))):
+        if len(above.constraints) or above.rigid_body or any(map(_moves_object, _all_curves(above))):
             return False
     return True
+
+
+def _all_curves(ob: Object) -> Iterator[FCurve]:
+    """Yield the F-curves of an object's action, its drivers and its NLA strips."""
+    yield from curves_of(ob)
+    animation = ob.animation_data
+    if animation is not None:
+        yield from animation.drivers
+        for strip in strips_of(animation):
+            yield from curves_in(strip.action, strip.action_slot)
 
 
 def _moves_object(curve: FCurve) -> bool:
