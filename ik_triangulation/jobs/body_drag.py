@@ -162,12 +162,14 @@ def _body_around(armature: Object, bone: str, found: RigBody | None, view_layer:
         return _chain(armature, line)
     ends = [limb.bones[-1] for limb in anatomy.limbs(ARM)]
     able = [tip for tip in dict.fromkeys((*found.held, *ends)) if found.hips in found.line(tip) and tip not in line]
+    held = _on_the_ground(armature, able, view_layer)
+    free = [tip for tip in ends if tip in able and tip not in held]
     limb = anatomy.limb_with(bone)
     own = {name for name in (limb.bones if limb else line[:1]) if name in line} | {bone}
     return replace(
         found,
-        limbs=(Limb.from_tip(armature, bone, armature),),
-        held=_on_the_ground(armature, able, view_layer),
+        limbs=tuple(Limb.from_tip(armature, tip, armature) for tip in (bone, *free)),
+        held=held,
         planted=(),
         contacts=(),
         solved=found.solved | own,

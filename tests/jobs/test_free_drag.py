@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Any bone dragged without a set-up: the body follows, what touches the ground stays, nothing is left in the file."""
 
+from math import radians
+
 import bpy
 import pytest
 from mathutils import Vector
@@ -8,6 +10,7 @@ from mathutils import Vector
 from ik_triangulation.errors import IKError
 from ik_triangulation.jobs.body_drag import BodyDrag
 
+from ..bodies import human_rig
 from ..edited import opened, t_pose_rig
 from ..rigs import chain_rig, curves_of, nothing_lost
 
@@ -40,6 +43,17 @@ def test_a_hand_that_is_dragged_takes_the_body_along_with_its_feet_pinned():
     assert len(bpy.data.objects) == objects
     assert not any(bone.ik_triangulation.target or bone.ik_triangulation.hold for bone in rig.pose.bones)
     assert not any(bone.ik_triangulation_joint.source == "OWN" for bone in rig.pose.bones)
+
+
+@pytest.mark.parametrize("released", [False, True])
+def test_the_arm_that_is_not_dragged_hangs_as_it_did_however_the_trunk_bends(released):
+    rig, bones = human_rig(with_head=True), bpy.context.object.pose.bones
+    trunk, before = bones["spine.002"].y_axis.copy(), bones["upper_arm.R"].y_axis.copy()
+    done = drag(rig, "hand.L", (-0.1, -0.2, -0.55), parts=8)
+    if released:
+        done.finish()
+    assert trunk.angle(bones["spine.002"].y_axis) > radians(25.0)
+    assert before.angle(bones["upper_arm.R"].y_axis) < radians(28.0)
 
 
 def test_drags_add_up_and_knees_bend_forwards_under_lowered_hips():
