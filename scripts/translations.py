@@ -78,14 +78,18 @@ def _written():
     for path in (path for room in ROOMS for path in sorted((PACKAGE / room).rglob("*.py")) if path not in TABLES):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         nodes = list(ast.walk(tree))
-        words = _words(nodes)
+        words, buttons = _words(nodes), _buttons(nodes)
         left_out = {id(part) for node in nodes for part in _no_message(node)}
         for node in nodes:
             if id(node) in left_out:
                 continue
             text = template(node)
             if text is not None and (_MESSAGE.fullmatch(text) or id(node) in words) and not _CODE.search(text):
-                yield "", text, f"{path.relative_to(ROOT).as_posix()}:{node.lineno}"
+                yield (
+                    OPERATOR if id(node) in buttons else "",
+                    text,
+                    f"{path.relative_to(ROOT).as_posix()}:{node.lineno}",
+                )
 
 
 def template(node):
@@ -135,8 +139,21 @@ def _words(nodes):
     """Literals of a single word that are shown nevertheless."""
     assigned = (node for node in nodes if isinstance(node, ast.Assign))
     shown = [node.value for node in assigned if any(isinstance(t, ast.Name) and t.id in WORDS for t in node.targets)]
-    shown += [node.value for node in nodes if isinstance(node, ast.keyword) and node.arg in LABELS]
+    labels = [node.value for node in nodes if isinstance(node, ast.keyword) and node.arg in LABELS]
+    shown += [part for label in labels for part in _choices(label)]
     return {id(node) for node in shown if re.search("[A-Za-z]{2}", template(node) or "")}
+
+
+def _choices(node):
+    """The node, or the branches of a condition."""
+    return [*_choices(node.body), *_choices(node.orelse)] if isinstance(node, ast.IfExp) else [node]
+
+
+def _buttons(nodes):
+    """Texts of operators' buttons, which Blender looks up as names of operators."""
+    calls = (node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute))
+    words = (word for call in calls if call.func.attr == "operator" for word in call.keywords)
+    return {id(part) for word in words if word.arg == "text" for part in _choices(word.value)}
 
 
 def catalogue(found, translations=None) -> str:

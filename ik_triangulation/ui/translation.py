@@ -53,6 +53,11 @@ def translated(text: str) -> str:
     locale = bpy.app.translations.locale
     if not _has_catalogue(locale):  # panels ask for each label at each redraw
         return text
+    return _in_language(locale, text)
+
+
+@functools.lru_cache(1024)
+def _in_language(locale: str, text: str) -> str:
     return filled_in(text, bpy.app.translations.pgettext_rpt, _templates(locale))
 
 
@@ -107,3 +112,4 @@ def unregister() -> None:
     bpy.app.translations.unregister(__package__)
     _catalogues.clear()
     _templates.cache_clear()
+    _in_language.cache_clear()
