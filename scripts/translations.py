@@ -22,8 +22,8 @@ TABLES = {PACKAGE / "rig" / "anatomy" / "names.py"}  # of parts of bones' names,
 LABELS = {"text", "heading", "title"}  # arguments that are shown, texts of a single word too
 OPERATOR = "Operator"  # the context in which Blender translates the names of operators
 WORDS = {"doing", "parts"}  # variables with texts of a single word
-_MESSAGE = re.compile(r"[A-Za-z]{2,}[^\n]* [^\n]*|[^\n]* [^\n]*[A-Za-z]{2,}")  # letters, and a space
-_CODE = re.compile(r'^[\w.]+\["|^\S+\.\S+\($|^\w+\[.+\]$')  # a data path, a call, a type
+_MESSAGE = re.compile(r"(?=[^\n]*[A-Za-z]{2})[^\n]* [^\n]*")  # letters, and a space
+_CODE = re.compile(r'^[\w.]+\["|^\S+\.\S+\($|^\w+\[.+\]$|^[<^]')  # a data path, a call, a type, a tag, a pattern
 
 
 def messages():

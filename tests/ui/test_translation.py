@@ -100,7 +100,11 @@ def test_a_language_is_read_where_it_is_used_first(addon):
     ("text", "wanted"),
     [
         ("Deleted 3 keys", "3 Keys gelöscht"),
-        ("Missed at 2 frames: 7 to 8", "Verfehlt in 2 Frames: 7 to 8"),
+        (
+            "Reached 40 of 40 frames, largest distance 4.2 µm at frame 29; 1 jump",
+            "40 von 40 Frames erreicht, größter Abstand 4.2 µm in Frame 29; 1 Sprung",
+        ),
+        ("Missed at 2 frames: 7 to 8", "Verfehlt in 2 Frames: 7 bis 8"),
         ("No limb of 'Rig' is enabled and has a target. Choose a target for one.", "Keine Gliedmaße von 'Rig' ist"),
         ("Preset '1 jump' comes with the extension and cannot be removed.", "Voreinstellung '1 jump' gehört zur"),
     ],
