@@ -19,7 +19,9 @@ from window import add_chroot, play
 
 RENDERED = ("demo", "before_after", "crouch", "tail", "reach", "handing", "terrain", "path", "farms", "postures")
 WINDOWED = ("panel", "solvers", "surface")
-KNOWN = RENDERED + WINDOWED
+FILMED = ("trail", "dragging")  # of the window as well, a folder of pictures each
+KNOWN = RENDERED + WINDOWED + FILMED
+WIDTH, RATE = 480, 10  # pixels of a film of the window, and its pictures a second
 
 
 def main():
@@ -31,8 +33,9 @@ def main():
     unknown = sorted(set(arguments.pictures) - set(KNOWN))
     if unknown:
         parser.error(f"no picture {', '.join(unknown)}; there are {', '.join(KNOWN)}")
-    rendered, windowed = ([name for name in arguments.pictures if name in kind] for kind in (RENDERED, WINDOWED))
-    enter("demo" if rendered else "blender")
+    rendered = [name for name in arguments.pictures if name in RENDERED]
+    windowed = [name for name in arguments.pictures if name not in RENDERED]
+    enter("demo", "blender", "manual") if windowed else enter("demo")
     arguments.output.mkdir(parents=True, exist_ok=True)
     for name in rendered:
         render(name, arguments.output)
@@ -87,7 +90,21 @@ def show(names, chroot, output):
         if failed:
             kept = shutil.copytree(made, ROOT / "dist/pictures", dirs_exist_ok=True)
             sys.exit(f"Failed: {', '.join(failed)}; what there is of the pictures is in {kept}")
+        for name in set(names) & set(FILMED):
+            write_film(Path(made, name), output / f"{name}.webp")
+            shutil.rmtree(Path(made, name))
         shutil.copytree(made, output, dirs_exist_ok=True)
+
+
+def write_film(folder, file):
+    """Write the pictures of a folder as an animated one."""
+    from PIL import Image
+
+    images = []
+    for path in sorted(folder.glob("*.png")):
+        with Image.open(path) as image:
+            images.append(image.convert("RGB").resize((WIDTH, round(image.height * WIDTH / image.width))))
+    images[0].save(file, save_all=True, append_images=images[1:], duration=1000 // RATE, loop=0, quality=60, method=6)
 
 
 if __name__ == "__main__":

@@ -8,9 +8,10 @@ translated where they are shown: by the template "Deleted {0} keys", which scrip
 
 from __future__ import annotations
 
-import ast
+import functools
+import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import bpy
@@ -22,7 +23,7 @@ _MARKS = re.compile(r"[;,.] +(?=.)")  # before a message that is added to anothe
 _QUOTED = re.compile(r'^(msgctxt|msgid|msgstr)? ?(".*")$')
 
 Entry = tuple[str, str]  # context and text, as bpy.app.translations takes them
-_templates: list[tuple[re.Pattern[str], str]] = []
+_catalogues: dict[str, dict[Entry, str]] = {}  # by language
 
 
 def read_catalogue(text: str) -> dict[Entry, str]:
@@ -35,7 +36,7 @@ def read_catalogue(text: str) -> dict[Entry, str]:
             match = _QUOTED.match(line.strip())
             if match:
                 name = match[1] or name
-                parts[name] += ast.literal_eval(match[2])
+                parts[name] += json.loads(match[2])  # a .po file escapes as JSON does
         if parts["msgid"] and parts["msgstr"] and not re.search(r"^#,.*\bfuzzy\b", block, re.MULTILINE):
             found[parts["msgctxt"] or _ANY, parts["msgid"]] = parts["msgstr"]
     return found
@@ -49,7 +50,31 @@ def templates_of(texts: Iterable[str]) -> list[tuple[re.Pattern[str], str]]:
 
 def translated(text: str) -> str:
     """Return a message in the language of the interface; in English if there is no translation."""
-    return filled_in(text, bpy.app.translations.pgettext_rpt, _templates)
+    locale = bpy.app.translations.locale
+    if not _has_catalogue(locale):  # panels ask for each label at each redraw
+        return text
+    return _in_language(locale, text)
+
+
+@functools.lru_cache(1024)
+def _in_language(locale: str, text: str) -> str:
+    return filled_in(text, bpy.app.translations.pgettext_rpt, _templates(locale))
+
+
+def _has_catalogue(locale: str) -> bool:
+    """Register the catalogue of a language where it is used first; return False if there is none."""
+    if locale not in _catalogues:
+        path = FOLDER / f"{locale}.po"
+        _catalogues[locale] = read_catalogue(path.read_text(encoding="utf-8")) if locale and path.exists() else {}
+        bpy.app.translations.unregister(__package__)
+        bpy.app.translations.register(__package__, {each: known for each, known in _catalogues.items() if known})
+    return bool(_catalogues[locale])
+
+
+@functools.cache
+def _templates(locale: str) -> list[tuple[re.Pattern[str], str]]:
+    """Return the templates of a language, made where it is used first."""
+    return templates_of(text for _, text in _catalogues[locale])
 
 
 def filled_in(text: str, look_up: Callable[[str], str], templates: list[tuple[re.Pattern[str], str]]) -> str:
@@ -79,18 +104,12 @@ def _pattern(template: str) -> re.Pattern[str]:
     return re.compile(first + "".join(map("".join, zip(values, others, strict=True))), re.DOTALL)
 
 
-def _catalogues() -> Iterator[tuple[str, dict[Entry, str]]]:
-    """Yield the languages that have a catalogue, with it."""
-    for path in sorted(FOLDER.glob("*.po")):
-        yield path.stem, read_catalogue(path.read_text(encoding="utf-8"))
-
-
 def register() -> None:
-    known = dict(_catalogues())
-    bpy.app.translations.register(__package__, known)
-    _templates[:] = templates_of(text for catalogue in known.values() for _, text in catalogue)
+    _has_catalogue(bpy.app.translations.locale)
 
 
 def unregister() -> None:
     bpy.app.translations.unregister(__package__)
-    _templates.clear()
+    _catalogues.clear()
+    _templates.cache_clear()
+    _in_language.cache_clear()

@@ -17,6 +17,7 @@ PACKAGES = (
 )
 # Of a Blender that is only run: a third less to unpack.
 LEFT_OUT = ("doc", "man", "info", "locale")
+KEPT = ("locale/languages", "locale/de/LC_MESSAGES/blender.mo")  # Blender's interface in one other language
 # A mirror may be behind by more than the archive allows; the signatures are checked nevertheless.
 APT = ("-o", "Acquire::Check-Valid-Until=false", "-o", "Acquire::Retries=3", "-q", "-y", "--no-install-recommends")
 
@@ -80,8 +81,9 @@ def _fill(folder: Path) -> None:
     _run([*SPACES, "--mount-proc", *base])
     (folder / "etc/mtab").symlink_to("/proc/mounts")
     excluded = (f"path-exclude=/usr/share/{name}/*\n" for name in LEFT_OUT)
+    kept = (f"path-include=/usr/share/{name}\n" for name in KEPT)
     # Nor does it wait for the disk after each package: what is not whole is taken away and made anew.
-    slim = "".join([*excluded, "force-unsafe-io\n"])
+    slim = "".join([*excluded, *kept, "force-unsafe-io\n"])
     (folder / "etc/dpkg/dpkg.cfg.d/slim").write_text(slim, encoding="utf-8")
     for command in (["update"], ["install", *PACKAGES], ["clean"]):
         apt = ["env", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C.UTF-8", "apt-get", *APT, *command]

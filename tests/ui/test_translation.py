@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Catalogues are read, and messages translated by their templates; the template of a catalogue has all texts."""
 
+import re
+
 import bpy
 import pytest
 import translations
@@ -9,6 +11,8 @@ from ik_triangulation.cooperative import no_garbage_collection
 from ik_triangulation.ui import translation
 from ik_triangulation.ui.translation import filled_in, read_catalogue, templates_of, translated
 
+PLACES = re.compile(r"\{[^}]*\}")  # of values
+QUOTES = re.compile(r"'\{\d+\}'")  # names, which are not translated
 CATALOGUE = r"""msgid ""
 msgstr "Content-Type: text/plain; charset=UTF-8\n"
 
@@ -79,18 +83,36 @@ def test_without_a_catalogue_messages_stay_as_they_are():
     assert translated("Reached 3 of 12 frames") == "Reached 3 of 12 frames"
 
 
-def test_catalogues_in_the_folder_are_registered(addon, tmp_path, monkeypatch):
-    (tmp_path / "de_DE.po").write_text(CATALOGUE, encoding="utf-8")
-    translation.unregister()
-    monkeypatch.setattr(translation, "FOLDER", tmp_path)
-    translation.register()
+def test_a_language_is_read_where_it_is_used_first(addon):
+    assert "de_DE" not in translation._catalogues
     try:
-        assert [template for _, template in translation._templates] != []
+        assert translation._has_catalogue("de_DE")
+        assert translation._catalogues["de_DE"]["Operator", "Bake"] == "Backen"
+        assert not translation._has_catalogue("en_US")
+        assert not translation._has_catalogue("")
     finally:
         translation.unregister()
-        monkeypatch.undo()
         translation.register()
-    assert translation._templates == []
+    assert "de_DE" not in translation._catalogues
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Deleted 3 keys", "3 Keys gelöscht"),
+        (
+            "Reached 40 of 40 frames, largest distance 4.2 µm at frame 29; 1 jump",
+            "40 von 40 Frames erreicht, größter Abstand 4.2 µm in Frame 29; 1 Sprung",
+        ),
+        ("Missed at 2 frames: 7 to 8", "Verfehlt in 2 Frames: 7 bis 8"),
+        ("No limb of 'Rig' is enabled and has a target. Choose a target for one.", "Keine Gliedmaße von 'Rig' ist"),
+        ("Preset '1 jump' comes with the extension and cannot be removed.", "Voreinstellung '1 jump' gehört zur"),
+    ],
+)
+def test_messages_with_values_are_german_where_the_interface_is(text, wanted):
+    known = read_catalogue((translation.FOLDER / "de_DE.po").read_text(encoding="utf-8"))
+    shown = filled_in(text, lambda each: known.get(("*", each), each), templates_of(text for _, text in known))
+    assert shown.startswith(wanted)
 
 
 def test_the_template_of_a_catalogue_has_names_descriptions_and_messages(addon):
@@ -107,3 +129,17 @@ def test_the_template_of_a_catalogue_has_names_descriptions_and_messages(addon):
     ):
         assert entry in found, entry
     assert read_catalogue(translations.catalogue(found)) == {}, "nothing is translated yet"
+
+
+def test_no_text_of_a_language_is_missed_and_no_value_is_lost(addon):
+    with no_garbage_collection():
+        wanted = {(context or "*", text) for context, text in translations.messages()}
+    catalogues = list(translation.FOLDER.glob("*.po"))
+    assert catalogues
+    for path in catalogues:
+        known = read_catalogue(path.read_text(encoding="utf-8"))
+        assert wanted - known.keys() == set(), f"run scripts/translations.py {path.stem}, and translate"
+        assert known.keys() - wanted == set(), f"gone: run scripts/translations.py {path.stem}"
+        for (_, text), told in known.items():
+            assert sorted(PLACES.findall(told)) == sorted(PLACES.findall(text)), told
+            assert sorted(QUOTES.findall(told)) == sorted(QUOTES.findall(text)), told

@@ -14,6 +14,7 @@ from mathutils import Matrix, Vector
 from ...kinematics import Free, Hinge
 from ...kinematics.arrays import Array
 from ...rig.units import degrees_text, distance_text
+from ..translation import translated
 from .figure import axis_role, role_of
 from .limb import Aim, DisplayedLimb
 from .sketch import Role
@@ -43,12 +44,12 @@ def distance_row(aim: Aim, scene: Scene) -> Row:
     """Return in words how far a limb is from its target."""
     role = role_of(aim)
     if aim.waits:
-        return Row(role, "", "Not used yet")
+        return Row(role, "", translated("Not used yet"))
     if aim.reached:
-        return Row(role, "reached", "Reached")
-    words = [] if aim.close else [f"{distance_text(aim.distance, scene)} away"]
+        return Row(role, "reached", translated("Reached"))
+    words = [] if aim.close else [translated(f"{distance_text(aim.distance, scene)} away")]
     if aim.angle is not None and not aim.turned:
-        words.append(f"{degrees_text(aim.angle)} off")
+        words.append(translated(f"{degrees_text(aim.angle)} off"))
     return Row(role, "missed" if aim.missed else "", ", ".join(words))
 
 
@@ -72,7 +73,7 @@ def joint_rows(seen: DisplayedLimb) -> list[Row]:
             is_swing = name == "swing"
             at_limit = high - now < _FEW or (now - low < _FEW and not is_swing)
             ends = f"up to {_rounded(high)}°" if is_swing else f"{_rounded(low)}° to {_rounded(high)}°"
-            text += " at its limit" if at_limit else f"  ({ends})"
+            text += translated(" at its limit") if at_limit else f"  ({translated(ends)})"
         role = Role.LIMIT if name == "swing" else axis_role(name, axis)  # as the cone is drawn
         rows.append(Row(role, name.capitalize(), text))
     return rows

@@ -21,6 +21,7 @@ from ..operators.map import (
     POSE_OT_ik_triangulation_map_volume,
     POSE_OT_ik_triangulation_show_reach,
 )
+from ..translation import translated
 from .layout import LimbPanel, choice, is_narrow, is_wide, paragraph
 
 _MEASURED = ("reached", "naturalness", "error", "turns", "total_angle", "travel", "seconds")
@@ -178,7 +179,7 @@ def _value(row: PropertyGroup, name: str, scene: Scene) -> str:
     """Return a measure of a solver with its unit."""
     value = getattr(row, name)
     if name == "reached":
-        return f"{value} of {row.tasks}"
+        return translated(f"{value} of {row.tasks}")
     if name in {"error", "travel"}:
         return distance_text(value, scene)
     if name == "naturalness":

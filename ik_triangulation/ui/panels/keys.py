@@ -8,6 +8,7 @@ from ...items import HELD, REDUCED
 from .. import preferences
 from ..context import active_bone, control_names
 from ..operators.bake import POSE_OT_ik_triangulation_generated_delete
+from ..translation import translated
 from .layout import LimbPanel, choice, is_narrow, paragraph
 
 
@@ -37,12 +38,12 @@ def _draw_controls(column: UILayout, bone: PoseBone, context: Context) -> None:
         if limb.keys_on != "FK":
             choice(column, limb, "keys_on", context)
         return
-    column.label(text=f"{limb.bl_rna.properties['keys_on'].name}:")
+    column.label(text=f"{translated(limb.bl_rna.properties['keys_on'].name)}:")
     buttons = column.column(align=True)  # their names need all the width
     buttons.use_property_split = False
     for choice_of, text in (("FK", names.tip), ("FK_SWITCH", names.with_switch), ("IK", names.ik)):
         if choice_of != "FK_SWITCH" or names.switches:
-            buttons.prop_enum(limb, "keys_on", choice_of, text=text)
+            buttons.prop_enum(limb, "keys_on", choice_of, text=translated(text))
 
 
 def _draw_range(column: UILayout, limb: PropertyGroup, context: Context) -> None:
@@ -55,7 +56,7 @@ def _draw_range(column: UILayout, limb: PropertyGroup, context: Context) -> None
             if scene.use_preview_range
             else (scene.frame_start, scene.frame_end)
         )
-        column.label(text=f"Frames {first} to {last}")
+        column.label(text=translated(f"Frames {first} to {last}"))
     else:
         ends = column.column(align=True)
         ends.prop(limb, "frame_start")

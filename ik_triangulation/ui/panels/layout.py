@@ -67,7 +67,7 @@ def _scale(context: Context) -> float:
 def choice(column: UILayout, data: bpy_struct, name: str, context: Context) -> None:
     """Draw a property whose value and label need room: in a narrow sidebar the label is above the value."""
     if is_narrow(context):
-        column.label(text=f"{data.bl_rna.properties[name].name}:")
+        column.label(text=f"{translated(data.bl_rna.properties[name].name)}:")
         column.prop(data, name, text="")
     else:
         column.prop(data, name)

@@ -45,6 +45,7 @@ from ..operators.solve import (
     POSE_OT_ik_triangulation_solve,
 )
 from ..operators.target import POSE_OT_ik_triangulation_limb_choose, POSE_OT_ik_triangulation_target_select
+from ..translation import translated
 from .layout import SidebarPanel, choice, is_narrow, paragraph
 from .lists import VIEW3D_UL_ik_triangulation_limbs
 
@@ -93,9 +94,9 @@ def draw_result(column: UILayout, result: LastResult) -> None:
     """Draw the result in one line that opens the details, and the remedy for bones that do not follow the limb."""
     row = column.row()
     row.alert = not result.reached
-    row.popover(VIEW3D_PT_ik_triangulation_result.__name__, text=result.line, icon=result.icon)
+    row.popover(VIEW3D_PT_ik_triangulation_result.__name__, text=translated(result.line), icon=result.icon)
     if result.switches:
-        what = "Set and Key" if result.is_bake else "Set"
+        what = translated("Set and Key" if result.is_bake else "Set")
         text = f"{what} {', '.join(result.switches)}"
         column.operator(POSE_OT_ik_triangulation_follow_set.bl_idname, text=text, icon="KEYINGSET")
 
@@ -134,7 +135,7 @@ def _draw_live_elsewhere(column: UILayout, armature: Object | None) -> None:
     """Draw the live limbs of other armatures."""
     under_way = live.under_way(beside=armature)
     for name in under_way:
-        column.label(text=f"Live: {name}", icon="PLAY")
+        column.label(text=translated(f"Live: {name}"), icon="PLAY")
     if under_way:
         column.operator(POSE_OT_ik_triangulation_live_stop.bl_idname, icon="PAUSE")
 

@@ -16,6 +16,7 @@ from ..context import active_armature, active_bone, active_chain, limbs_of, pick
 from ..last_result import latest
 from ..operators.limbs import limb_label
 from ..operators.solve import POSE_OT_ik_triangulation_live
+from ..translation import translated
 from .layout import is_narrow, is_wide
 
 _EVERY, _FEW, _AT_KEYS, _ON_TWOS = range(4)  # choices of keys
@@ -171,9 +172,9 @@ class VIEW3D_UL_ik_triangulation_joints(UIList):
             return
         row.active = now.freedom.moves
         if not narrow:
-            row.label(text=joint_tools.kind_text(now.freedom))
+            row.label(text=translated(joint_tools.kind_text(now.freedom)))
         if is_wide(context):
-            row.label(text=joint_tools.range_text(now.freedom))
+            row.label(text=translated(joint_tools.range_text(now.freedom)))
             row.label(text=f"{now.stiff:.2f}" if now.stiff else "")
         angle = row.row()
         angle.alert = now.outside

@@ -8,6 +8,11 @@ DIGITS = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT"
 REACTION = 0.4  # seconds until what was pressed has happened and is drawn
 
 
+def place() -> tuple[float, float]:
+    """Return where the mouse was put last."""
+    return _mouse[0], _mouse[1]
+
+
 def move(x: float, y: float) -> None:
     """Put the mouse there."""
     _mouse[:] = x, y

@@ -60,11 +60,11 @@ def picture(name: str, *options: str, of: Region | None = None) -> Path:
         read = ["magick", "-size", f"{width}x{height}", "-depth", "8", "rgb:-"]
         subprocess.run([*read, *options, "-strip", "-depth", "8", str(file)], input=colours.tobytes(), check=True)
     else:
-        file.write_bytes(_png(colours))
+        file.write_bytes(png(colours))
     return file
 
 
-def _png(colours: np.ndarray) -> bytes:
+def png(colours: np.ndarray) -> bytes:
     """Return rows of RGB as a PNG file, packed for speed."""
     height, width, _ = colours.shape
     rows = np.zeros((height, 1 + 3 * width), np.uint8)  # each begins with how it is filtered: it is not
