@@ -91,6 +91,10 @@ if TYPE_CHECKING:
     from .jobs.setup import add_limbs as add_limbs
     from .jobs.setup import new_target as new_target
     from .jobs.setup import set_up_body as set_up_body
+    from .jobs.spaces import end_space as end_space
+    from .jobs.spaces import remove_space as remove_space
+    from .jobs.spaces import set_space as set_space
+    from .jobs.spaces import spaces_of as spaces_of
     from .jobs.targets import target_from_animation
     from .jobs.targets import target_to_tip as target_to_tip
     from .jobs.tips import let_body_follow as let_body_follow
@@ -124,6 +128,7 @@ if TYPE_CHECKING:
     from .rig.body import RigBody as RigBody
     from .rig.limb import Limb as Limb
     from .rig.limb import enabled_limbs as enabled_limbs
+    from .rig.targets.spaces import TargetSpace as TargetSpace
     from .solvers import SOLVERS as SOLVERS
     from .solvers import BodySolution as BodySolution
     from .solvers import Solution as Solution

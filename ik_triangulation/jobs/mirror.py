@@ -177,7 +177,7 @@ def _targets_of(armature: Object, tips: Iterable[str]) -> dict[str, Object]:
             if stored.target.type == "ARMATURE" or not _is_plain(stored.target, armature):
                 raise TargetError(
                     f"Target '{stored.target.name}' is a bone, or is carried by another object: its motion has no "
-                    "mirror image of its own. Choose an empty without parent and constraints."
+                    "mirror image of its own. Choose an empty without parent, spaces and constraints."
                 )
             if any((*stored.target.delta_location, *stored.target.delta_rotation_euler)):
                 raise TargetError(f"Target '{stored.target.name}' has delta transforms. Use Object > Apply > Deltas.")

@@ -79,6 +79,7 @@ _SETTINGS = tuple(
 MAPPING = (
     *_SETTINGS,
     (_TYPE + "ikt_pg_lists.joint*", "joints.html#the-list-of-joints"),
+    (_TYPE + "ikt_pg_lists.space", "edit.html#spaces"),
     (_TYPE + "ikt_pg_duel*", "compare.html#compare-solvers"),
     (_TYPE + "ikt_pg_overlay*", "pose.html#overlay"),
     (_TYPE + "ikt_pg_trail*", "edit.html#trail"),
@@ -110,6 +111,7 @@ MAPPING = (
     (_OPERATOR + "breakdown", "edit.html#breakdown"),
     (_OPERATOR + "pull", "edit.html#pull"),
     (_OPERATOR + "retime", "edit.html#retime"),
+    (_OPERATOR + "space_*", "edit.html#spaces"),
     (_OPERATOR + "targets_remove", "engines.html#remove-targets"),
     (_OPERATOR + "grasp", "tails.html#grasp"),
     (_OPERATOR + "transfer", "rigs.html#fk-and-ik-both-ways"),

@@ -33,6 +33,7 @@ from ..limb import Limb
 from ..rotation import channel, rotation_from, values_for
 from ..stance import look_of
 from ..timeline import curves_in, strips_of
+from .spaces import is_space
 
 MADE_ROTATION = "ik_triangulation_made_rotation"  # the property of objects
 _TURNED = radians(0.1)  # more than this is a turn
@@ -148,8 +149,8 @@ def _varies(curve: FCurve) -> bool:
 
 
 def _turns(constraint: Constraint) -> bool:
-    """Tell whether a constraint may turn its owner."""
-    if constraint.mute or constraint.type in _ONLY_PLACE:
+    """Tell whether a constraint may turn its owner, but for spaces, which only carry it."""
+    if constraint.mute or constraint.type in _ONLY_PLACE or is_space(constraint):
         return False
     switches = _SWITCHES.get(constraint.type)
     return switches is None or any(getattr(constraint, name) for name in switches)
@@ -314,6 +315,7 @@ def check_body_limbs(rig: RigBody, scene: Scene, view_layer: ViewLayer) -> None:
 def _above(ob: Object) -> tuple[Object | None, str]:
     """Return the object that an object hangs on, and its bone."""
     for constraint in ob.constraints:
-        if constraint.type == "CHILD_OF" and constraint.target and not constraint.mute and constraint.influence == 1.0:
+        carries = constraint.type == "CHILD_OF" and constraint.target and not constraint.mute
+        if carries and constraint.influence == 1.0 and not is_space(constraint):
             return constraint.target, constraint.subtarget
     return ob.parent, ob.parent_bone if ob.parent and ob.parent_type == "BONE" else ""

@@ -12,6 +12,7 @@ _MODULES = (
     "target",
     "target_drag",
     "edit",
+    "spaces",
     "transfer",
     "follow_rig",
     "grasp",

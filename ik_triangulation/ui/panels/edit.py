@@ -2,8 +2,9 @@
 """Edit: tools that change what is animated already."""
 
 import bpy
-from bpy.types import Context, Panel
+from bpy.types import Constraint, Context, Panel, PropertyGroup, UILayout, UIList
 
+from ...rig.targets import spaces
 from ..context import active_bone
 from ..operators.drag import POSE_OT_ik_triangulation_drag
 from ..operators.edit import (
@@ -15,9 +16,18 @@ from ..operators.edit import (
 )
 from ..operators.grasp import POSE_OT_ik_triangulation_grasp
 from ..operators.limbs import POSE_OT_ik_triangulation_remove_everything, POSE_OT_ik_triangulation_targets_remove
+from ..operators.spaces import (
+    POSE_OT_ik_triangulation_space_add,
+    POSE_OT_ik_triangulation_space_end,
+    POSE_OT_ik_triangulation_space_go,
+    POSE_OT_ik_triangulation_space_remove,
+    target_owner,
+)
 from ..operators.trail import POSE_OT_ik_triangulation_trail_drag
 from ..operators.transfer import POSE_OT_ik_triangulation_transfer
-from .layout import LimbPanel
+from .layout import LimbPanel, paragraph
+
+_NAME = 0.6  # width of the name of a space
 
 
 class VIEW3D_PT_ik_triangulation_edit(LimbPanel, Panel):
@@ -59,4 +69,60 @@ class VIEW3D_PT_ik_triangulation_edit(LimbPanel, Panel):
         column.operator(POSE_OT_ik_triangulation_remove_everything.bl_idname, icon="X")
 
 
-register, unregister = bpy.utils.register_classes_factory((VIEW3D_PT_ik_triangulation_edit,))
+class VIEW3D_UL_ik_triangulation_spaces(UIList):
+    """List of the spaces of a target: object or bone, first and last frame."""
+
+    def draw_item(
+        self,
+        context: Context,
+        layout: UILayout,
+        data: bpy.types.bpy_struct,
+        space: Constraint,
+        icon: int,
+        active_data: PropertyGroup,
+        active_property: str,
+        index: int = 0,
+        flt_flag: int = 0,
+    ) -> None:
+        row, span = layout.split(factor=_NAME, align=True), spaces.span_of(space, context.scene)
+        row.alert = span is None or space.target is None
+        name = space.subtarget or (space.target.name if space.target else space.name)
+        row.label(text=name, icon="ERROR" if row.alert else "BONE_DATA" if space.subtarget else "OBJECT_DATA")
+        row.label(text=f"{span[0]} - {span[1]}" if span else "")
+
+    def filter_items(self, context: Context, data: object, name: str) -> tuple[list[int], list[int]]:
+        spans = [spaces.span_of(each, context.scene) if spaces.is_space(each) else None for each in getattr(data, name)]
+        in_time = sorted(range(len(spans)), key=lambda i: spans[i] or (0, 0))
+        shown = [self.bitflag_filter_item * spaces.is_space(each) for each in getattr(data, name)]
+        return shown, [in_time.index(i) for i in range(len(spans))]
+
+
+class VIEW3D_PT_ik_triangulation_spaces(LimbPanel, Panel):
+    bl_label = "Spaces"
+    bl_parent_id = "VIEW3D_PT_ik_triangulation_edit"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return super().poll(context) and target_owner(context) is not None
+
+    def draw(self, context: Context) -> None:
+        column, owner = self.column(context), target_owner(context)
+        some = any(map(spaces.is_space, owner.constraints))
+        if not some:
+            paragraph(column, "Have the target move with a table, the hips or a prop", context, "INFO")
+        row = column.row()
+        lists, name = context.window_manager.ik_triangulation_lists, VIEW3D_UL_ik_triangulation_spaces.__name__
+        row.template_list(name, "", owner, "constraints", lists, "space", rows=4 if some else 2, maxrows=8)
+        tools = row.column(align=True)
+        tools.operator_context = "INVOKE_DEFAULT"
+        tools.operator(POSE_OT_ik_triangulation_space_add.bl_idname, text="", icon="ADD")
+        tools.operator(POSE_OT_ik_triangulation_space_remove.bl_idname, text="", icon="REMOVE")
+        tools.separator()
+        tools.operator(POSE_OT_ik_triangulation_space_go.bl_idname, text="", icon="TIME")
+        column.operator(POSE_OT_ik_triangulation_space_end.bl_idname, icon="UNLINKED")
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (VIEW3D_PT_ik_triangulation_edit, VIEW3D_UL_ik_triangulation_spaces, VIEW3D_PT_ik_triangulation_spaces)
+)

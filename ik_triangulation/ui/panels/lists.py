@@ -84,6 +84,7 @@ class IKT_PG_lists(PropertyGroup):
         name="Joint", description="Bone whose joint limits are shown below", get=_joint, set=_choose_joint
     )
     joint_name: StringProperty(name="Joint", description="Name of the bone whose joint limits are shown")
+    space: IntProperty(name="Space", description="Chosen space of the target, by its constraint")
 
 
 def chosen_joint(context: Context) -> PoseBone | None:

@@ -234,5 +234,5 @@ def test_all_panels_together_have_few_fields_with_the_natural_solver(of):
         bpy.context.view_layer.update()
     found = [recorded(each) for each in PANELS]
     fields = set().union(*(layout.properties for layout in found if layout is not None))
-    lists = {"bones", "limb", "joint", "contacts", "contact", "reach_stops", "reach_stop"}
+    lists = {"bones", "limb", "joint", "contacts", "contact", "constraints", "space", "reach_stops", "reach_stop"}
     assert len({field for field in fields if field[1] not in lists}) <= 30

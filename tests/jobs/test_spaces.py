@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The target of a limb moves with a table or the hips for some frames, and nothing moves at the changes."""
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix, Vector
+
+from ik_triangulation.errors import IKError
+from ik_triangulation.jobs.bake import bake
+from ik_triangulation.jobs.spaces import end_space, remove_space, set_space, spaces_of
+from ik_triangulation.rig.limb import Limb
+
+from ..bodies import followed_rig, tails
+from ..interrupted import writes_that_undo_all
+from ..rigs import armature, empty, nothing_lost
+
+pytestmark = pytest.mark.usefixtures("empty_scene", "addon")
+LAST, START, END = 60, 20, 40
+FRAMES = range(1, LAST + 1)
+NEAR = 1e-5
+
+
+@pytest.fixture
+def shot():
+    """An arm whose target has keys at frames 1, 25 and LAST, and a table that moves and turns all the time."""
+    rig = followed_rig(LAST)
+    bpy.context.scene.frame_end = LAST
+    table = empty("Table", (0.5, -0.5, 1.0))
+    for frame, place, turn in ((1, (0.5, -0.5, 1.0), 0.0), (LAST, (0.8, -0.6, 1.1), 1.0)):
+        table.location, table.rotation_euler = place, (0.0, 0.2 * turn, turn)
+        table.keyframe_insert("location", frame=frame)
+        table.keyframe_insert("rotation_euler", frame=frame)
+    return rig, target_of(rig), table
+
+
+def target_of(rig):
+    return rig.pose.bones["hand.L"].ik_triangulation.target
+
+
+def worlds(ob, frames=FRAMES):
+    found = {}
+    for frame in frames:
+        whole = int(np.floor(frame))
+        bpy.context.scene.frame_set(whole, subframe=frame - whole)
+        found[frame] = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.copy()
+    return found
+
+
+def apart(one, other, frames=FRAMES):
+    """The largest difference of matrices at frames, rotations included."""
+    return max(np.abs(np.array(one[frame] - other[frame])).max() for frame in frames)
+
+
+def local(ob, space, frames):
+    """The matrices of an object as another one sees it."""
+    own, others = worlds(ob, frames), worlds(space, frames)
+    return {frame: others[frame].inverted() @ own[frame] for frame in frames}
+
+
+@pytest.mark.parametrize("mode", ["XYZ", "QUATERNION"])
+def test_a_target_is_held_by_a_table_and_does_not_move_at_the_changes(shot, mode):
+    rig, target, table = shot
+    target.rotation_mode = mode
+    before = worlds(target)
+    set_space(rig, "hand.L", table, frame_start=START, frame_end=END)
+    after = worlds(target)
+    assert apart(before, after, [*range(1, START + 1), 25, LAST]) < NEAR
+    held = local(target, table, range(25, END + 2))  # from its last key on
+    assert apart(dict.fromkeys(held, held[25]), held, held) < NEAR
+    assert apart(before, after, [END]) > 0.1
+    for change in (START, END + 1):
+        just = worlds(target, (change - 1e-3, change))
+        assert (just[change - 1e-3].translation - just[change].translation).length < 1e-4
+    steps = [(after[f + 1].translation - after[f].translation).length for f in range(1, LAST)]
+    assert max(steps[END - 1 : END + 2]) <= max(steps)
+    remove_space(rig, "hand.L", 30)
+    assert apart(before, worlds(target)) < NEAR
+    assert not target.constraints
+
+
+def test_the_hand_goes_from_a_table_to_the_hips_and_is_let_go(shot):
+    rig, target, table = shot
+    for frame, place in ((1, (0, 0, 0)), (LAST, (0.05, 0, 0.05))):
+        rig.pose.bones["spine"].location = place
+        rig.pose.bones["spine"].keyframe_insert("location", frame=frame)
+    set_space(rig, "hand.L", table, frame_start=10)
+    with_table = worlds(target)
+    set_space(rig, "hand.L", rig, "spine", frame_start=30)
+    assert [(each.name, each.frame_start, each.frame_end) for each in spaces_of(rig, "hand.L")] == [
+        ("Table", 10, 29),
+        ("spine", 30, LAST),
+    ]
+    both = worlds(target)
+    assert apart(with_table, both, range(1, 31)) < NEAR
+    bpy.context.scene.frame_set(45)
+    assert end_space(rig, "hand.L").frame_end == 44
+    assert apart(both, worlds(target), range(1, 46)) < NEAR
+    report = bake(Limb.from_tip(rig, "hand.L", target, 3), 1, LAST)
+    hands, goals = tails(rig, "hand.L", FRAMES), worlds(target)
+    assert report.all_reached
+    assert max((a - goals[f].translation).length for f, a in zip(FRAMES, hands, strict=True)) < 1e-3
+
+
+def test_a_recorded_target_stays_where_it_was_and_one_that_rests_is_carried(shot):
+    rig, target, table = shot
+    moving = worlds(target)
+    target.animation_data_clear()
+    for frame in FRAMES:
+        target.matrix_world = moving[frame]
+        target.keyframe_insert("location", frame=frame)
+    set_space(rig, "hand.L", table, frame_start=START, frame_end=END)
+    assert apart(moving, worlds(target)) < NEAR
+    remove_space(rig, "hand.L", START)
+    target.location = moving[1].translation
+    for frame in FRAMES:
+        target.keyframe_insert("location", frame=frame)
+    rest = worlds(target, (1,))[1]
+    set_space(rig, "hand.L", table, frame_start=START, frame_end=END)
+    after, held = worlds(target), local(target, table, range(START, END + 2))
+    assert apart(dict.fromkeys(held, held[START]), held, held) < NEAR
+    assert apart(dict.fromkeys(FRAMES, rest), after, [*range(1, START + 1), *range(END + 9, LAST)]) < NEAR
+    way = (after[END + 1].translation - rest.translation).length
+    steps = [(after[f + 1].translation - after[f].translation).length for f in range(END + 1, LAST)]
+    assert max(steps) < way / 4  # it goes back within frames, by no jump
+
+
+def test_a_target_without_keys_is_carried_and_is_as_before_without_the_space(shot):
+    rig, target, table = shot
+    target.animation_data_clear()
+    before = worlds(target, (1, LAST))
+    set_space(rig, "hand.L", table, frame_start=START)
+    held = local(target, table, (START, 30, LAST))
+    assert apart(dict.fromkeys(held, held[START]), held, held) < NEAR
+    assert apart(before, worlds(target, (1,)), [1]) < NEAR
+    remove_space(rig, "hand.L", LAST)
+    assert apart(before, worlds(target, (1, LAST)), (1, LAST)) < NEAR
+
+
+def test_a_control_bone_is_carried_too(shot):
+    rig, target, table = shot
+    where = worlds(target, (1, LAST))
+    controls = armature("Controls", [{"name": "IK", "head": Vector((0.7, 0, 1)), "tail": Vector((0.7, 0.2, 1.1))}])
+    control, bone = controls.pose.bones["IK"], rig.pose.bones["hand.L"]
+    for frame in where:
+        bpy.context.scene.frame_set(frame)
+        control.matrix = Matrix.Translation(where[frame].translation)
+        control.keyframe_insert("location", frame=frame)
+    bone.ik_triangulation.target, bone.ik_triangulation.subtarget = controls, "IK"
+
+    def shown(frame):
+        bpy.context.scene.frame_set(frame)
+        return (controls.matrix_world @ control.matrix).translation.copy()
+
+    before = [shown(frame) for frame in (1, 10, START, LAST)]
+    set_space(rig, "hand.L", table, frame_start=START, frame_end=END)
+    after = [shown(frame) for frame in (1, 10, START, LAST)]
+    assert max((a - b).length for a, b in zip(before, after, strict=True)) < NEAR
+    tables = worlds(table, (START, END, END + 1))
+    held = [tables[frame].inverted() @ shown(frame) for frame in tables]
+    assert max((each - held[0]).length for each in held) < NEAR
+
+
+def test_a_space_that_cannot_be_is_refused_and_nothing_is_lost(shot):
+    rig, target, table = shot
+    set_space(rig, "hand.L", table, frame_start=START, frame_end=END)
+    cup = empty("Cup")
+    cup.parent, cup.parent_type, cup.parent_bone = rig, "BONE", "hand.L"
+    flat = empty("Flat")
+    flat.scale = (0, 0, 0)
+    bpy.context.view_layer.update()
+    for refused, what in (
+        (lambda: set_space(rig, "hand.L", cup, frame_start=45), "chain bone"),
+        (lambda: set_space(rig, "hand.L", target, frame_start=45), "is the target"),
+        (lambda: set_space(rig, "hand.L", flat, frame_start=45), "scaled to zero"),
+        (lambda: set_space(rig, "hand.L", table, frame_start=10, frame_end=30), "End that space first"),
+        (lambda: end_space(rig, "hand.L", 50), "in no space"),
+    ):
+        with nothing_lost(), pytest.raises(IKError, match=what):
+            refused()
+
+
+def test_a_write_that_fails_undoes_all(shot):
+    rig, _, table = shot
+    set_space(rig, "hand.L", table, frame_start=START, frame_end=END)
+    writes_that_undo_all(lambda: set_space(rig, "hand.L", rig, "spine.001", 30, 40))
