@@ -16,7 +16,7 @@ from ..items import HELD
 from ..kinematics import Body
 from ..kinematics.arrays import Columns, Numbers
 from ..kinematics.batch import Geometry, Tree
-from ..kinematics.batch.algebra import IDENTITY, compose, lengths, normalized, rotate
+from ..kinematics.batch.algebra import IDENTITY, at, compose, lengths, normalized, rotate
 from .comfort import Effort, EffortTask, Near, NearTask
 from .goal import LOWER, Goal
 from .obstacles import Avoid, AvoidTask, volumes_of
@@ -238,15 +238,16 @@ _BUILD_PREFERENCES: dict[type, Any] = {Effort: _effort, Near: _near, Avoid: _avo
 
 @dataclass(frozen=True, kw_only=True)
 class CarriedTask(WrappedTask):
-    """A `task` whose goal is given in the frame of a `joint`, and moves with that.
+    """A `task` whose goal is given in the frame of a joint, and moves with that.
 
-    What is missing depends on the tip as the joint sees it. A column that moves the joint takes the goal along, as if
-    it moved the tip the other way; one that moves both changes nothing. The turn of what is missing itself is left out:
-    it does not change how much that is.
+    `carriers` are the joints, each with 1 at the poses (F or 1) where it carries the goal and 0 elsewhere; where none
+    does the goal is in armature space. What is missing depends on the tip as the joint sees it. A column that moves the
+    joint takes the goal along, as if it moved the tip the other way; one that moves both changes nothing. The turn of
+    what is missing itself is left out: it does not change how much that is.
     """
 
     task: CarriedKind
-    joint: int
+    carriers: Mapping[int, Numbers]
 
     def measure(self, geometry: Geometry) -> Missing:
         """Measure what the task misses with its goal where the joint has it now."""
@@ -254,22 +255,49 @@ class CarriedTask(WrappedTask):
 
     def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
         """Write the rows of the task, without those of a tip that hangs on the joint."""
-        task, carried = self._now(geometry), np.zeros_like(out)
+        task = self._now(geometry)
         task.rows(geometry, axes, measured, out)
-        task.rows(geometry, axes, measured, carried, self.joint)
-        out -= carried
+        for joint, share in self.carriers.items():
+            carried = np.zeros_like(out)
+            task.rows(geometry, axes, measured, carried, joint)
+            out -= carried * share
 
     def ways(self, root: Numbers, place: Numbers) -> Numbers:
-        """Ways of the goal as the joint sees it."""
-        return self.task.ways(IDENTITY, _NOWHERE)
+        """Ways of the goal as the joint sees it, and as the root does where no joint carries it; at a change none."""
+        own: Numbers = self.task.ways(IDENTITY, _NOWHERE)
+        if self.always:
+            return own
+        free = self.task.ways(root, place)
+        count = max(len(own), len(free))
+        stays = [np.broadcast_to(share, count + 1) for share in self.carriers.values()]
+        same = [share[1:] * share[:-1] for share in stays]
+        none = np.prod([(1.0 - share[1:]) * (1.0 - share[:-1]) for share in stays], axis=0)
+        ways: Numbers = (own if len(own) else 0.0) * np.sum(same, axis=0) + (free if len(free) else 0.0) * none
+        return ways
 
     def take(self, columns: Columns) -> CarriedTask:
         """The task of those poses."""
-        return replace(self, task=self.task.take(columns))
+        carriers = {joint: at(share, columns) for joint, share in self.carriers.items()}
+        return CarriedTask(task=self.task.take(columns), carriers=carriers)
+
+    @property
+    def always(self) -> bool:
+        """Whether one joint carries the goal at all poses."""
+        return len(self.carriers) == 1 and all(share.all() for share in self.carriers.values())
+
+    def frame(self, geometry: Geometry) -> Numbers:
+        """Return the frames (3, 4, F) in which the goal is given, armature space."""
+        if self.always:
+            return np.asarray(geometry.frames[next(iter(self.carriers))])
+        found: Numbers = np.zeros_like(geometry.frames[0])
+        found[:, :3] = IDENTITY
+        for joint, share in self.carriers.items():
+            found += share * (geometry.frames[joint] - np.eye(3, 4)[:, :, None])
+        return found
 
     def _now(self, geometry: Geometry) -> CarriedKind:
         """The task with its goal in armature space."""
-        task, frame = self.task, geometry.frames[self.joint]
+        task, frame = self.task, self.frame(geometry)
         turn, count = frame[:, :3], frame.shape[-1]
 
         def turned(vectors: Numbers) -> Numbers:
@@ -286,22 +314,23 @@ class CarriedTask(WrappedTask):
         return replace(task, point=turned(task.point) + frame[:, 3])
 
 
-def check_carried(body: Body, carriers: Mapping[str, str]) -> None:
+def check_carried(body: Body, carriers: Mapping[str, Sequence[str]]) -> None:
     """Raise TargetError for goals of tips that no motion of the body can meet, by the joints that carry them.
 
     These are a goal on the limb of its own tip, which it would push ahead, and goals that hang on each other's limbs.
     """
     limbs = {name: [body.joints[joint].name for joint in body.limb(name)] for name in carriers}
-    for name, joint in carriers.items():
-        if joint in limbs[name]:
-            raise TargetError(
-                f"The target of '{name}' hangs on '{joint}', a bone of the same limb, which would push it ahead. "
-                "Put it on another bone, or unparent it."
-            )
+    for name, joints in carriers.items():
+        for joint in joints:
+            if joint in limbs[name]:
+                raise TargetError(
+                    f"The target of '{name}' hangs on '{joint}', a bone of the same limb, which would push it ahead. "
+                    "Put it on another bone, or unparent it."
+                )
     for name in carriers:
         passed, on = [name], name
         while True:
-            on = next((other for other in limbs if carriers[on] in limbs[other]), "")
+            on = next((other for other in limbs if any(each in limbs[other] for each in carriers[on])), "")
             if not on:
                 break
             if on in passed:
@@ -320,24 +349,27 @@ def body_tasks(body: Body, goals: Mapping[str, Sequence[TipGoal]], angle_toleran
     """
     tasks: list[Task] = []
     joints = {joint.name: number for number, joint in enumerate(body.joints)}
-    carriers = {name: each[0].on for name, each in goals.items() if isinstance(each[0], Goal) and each[0].on}
-    for name, on in carriers.items():
-        if on not in joints or any(goal.on != on for goal in goals[name] if isinstance(goal, Goal)):
-            raise TargetError(f"The goal of tip '{name}' hangs on '{on}', which is no joint of the body at all frames.")
+    on = {name: [goal.on if isinstance(goal, Goal) else "" for goal in each] for name, each in goals.items()}
+    carriers = {name: [joint for joint in dict.fromkeys(each) if joint] for name, each in on.items() if any(each)}
+    for name, each in carriers.items():
+        for joint in each:
+            if joint not in joints:
+                raise TargetError(f"The goal of tip '{name}' hangs on '{joint}', which is no joint of the body.")
     check_carried(body, carriers)
-    for name, each in goals.items():
+    for name, some in goals.items():
         number = body.number_of[body.tip(name).name]
-        made = [_at_tip(task, number) for task in _tasks(body, name, each, angle_tolerance)]
+        made = [_at_tip(task, number) for task in _tasks(body, name, some, angle_tolerance)]
         if name in carriers:
-            made = [_carried(task, joints[carriers[name]], name) for task in made]
+            shares = {joints[one]: np.array([one == each for each in on[name]], float) for one in carriers[name]}
+            made = [_carried(task, shares, name) for task in made]
         tasks += made
     return tasks
 
 
-def _carried(task: Task, joint: int, name: str) -> Task:
+def _carried(task: Task, carriers: Mapping[int, Numbers], name: str) -> Task:
     if not isinstance(task, CarriedKind):
         raise TargetError(f"The goal of tip '{name}' hangs on the body itself, where it can have no pole. Remove that.")
-    return CarriedTask(task=task, joint=joint)
+    return CarriedTask(task=task, carriers=carriers)
 
 
 def hold_tasks(body: Body, names: Sequence[str], frames: Numbers) -> list[Task]:

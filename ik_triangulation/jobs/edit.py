@@ -50,6 +50,7 @@ from ..rig.limb import Limb
 from ..rig.rotation import channel, rotation_from, values_for, within_limits
 from ..rig.targets.goal import orientation_of
 from ..rig.targets.motion import hangs_on_nothing_that_moves, into_location, into_rotation, keyable_owner
+from ..rig.targets.spaces import spaces_on
 from ..rig.targets.surface import looks_of
 from ..rig.targets.untouched import check_body_limbs
 from ..rig.timeline import Clock, check_nla, evaluated_time
@@ -197,17 +198,31 @@ def _move_channels(
     known = {index: get_keys(curve) for index, curve in old.items()}
     times = {clock.time(edit.frame), *(time for keys in known.values() for time in keys["co"][:, 0].tolist())}
     size = edit.offset.length if moved.prop == "location" else edit.turn.length
-    knots = knots_for(heights, ends, times, _NEAR * max(size, 1e-9))
+    parts = _between_spaces(moved.owner, ends, clock, scene)
+    knots = [knots_for(heights, part, times, _NEAR * max(size, 1e-9)) for part in parts]
     new = {}
     for index, each in enumerate(heights):
         curve = old.get(index) or new_curve(bag, path, index, bone or "Object Transforms", undo)
         if index not in old:
             curve.keyframe_points.insert(ends[0], present[index], options={"FAST"})
-        new[curve] = reshaped(with_keys_at(curve, ends), each, knots)
+        new[curve] = with_keys_at(curve, [time for part in parts for time in part])
+        for part in knots:
+            new[curve] = reshaped(new[curve], each, part)
     for curve, keys in new.items():
         if curve.array_index in known:
             undo.callback(put_keys, curve, known[curve.array_index])
         put_keys(curve, keys)
+
+
+def _between_spaces(owner: Any, ends: tuple[float, float], clock: Clock, scene: Scene) -> list[tuple[float, float]]:
+    """Return the parts of a falloff between which the channels of a target step, as it leaves a space there."""
+    found = [ends]
+    for _, each in spaces_on(owner, scene):
+        last, after = clock.time(each.frame_end), clock.time(each.frame_end + 1)
+        begin, end = found[-1]
+        if begin < last and after < end:
+            found[-1:] = [(begin, last), (after, end)]
+    return found
 
 
 def poses_of_bake(part: EditedPart, scene: Scene, view_layer: ViewLayer) -> Work[BakedPoses | None]:

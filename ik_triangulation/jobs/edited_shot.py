@@ -298,7 +298,7 @@ def moved_tasks(shot: EditedShot, tip: int, offset: Vector, shares: Numbers) -> 
 
 def _moved(task: Any, ways: Numbers, geometry: Geometry) -> Task:
     if isinstance(task, CarriedTask):
-        inner = _moved(task.task, rotate_back(geometry.frames[task.joint][:, :3], ways), geometry)
+        inner = _moved(task.task, rotate_back(task.frame(geometry)[:, :3], ways), geometry)
         return replace(task, task=inner)
     if isinstance(task, PlaceTask):
         return replace(task, target=task.target._replace(place=task.target.place + ways))
@@ -342,7 +342,7 @@ def _turned_between(rotations: Numbers, at: Numbers) -> Numbers:
 
 def _retimed(task: Any, at: Numbers) -> Task:
     if isinstance(task, CarriedTask):
-        return replace(task, task=_retimed(task.task, at))
+        return replace(task.take(np.round(at).astype(int)), task=_retimed(task.task, at))
     nearest = task.take(np.round(at).astype(int))
     if isinstance(task, PlaceTask):
         return replace(nearest, target=nearest.target._replace(place=_between(task.target.place, at)))

@@ -3,21 +3,25 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple
 
 import bpy
-from bpy.types import Object, Scene, ViewLayer
+from bpy.types import Object, PoseBone, Scene, ViewLayer
 
+from ..errors import IKError
 from ..rig.armature import find_bone
 from ..rig.by_hand.keys import location_before_writing, values_before_writing
 from ..rig.keyframes.channelbags import curves_of, curves_of_action
 from ..rig.map_objects import remove_map, shown_maps
 from ..rig.rotation import channel
-from ..rig.targets.made import made_targets, remove_empty_collections, remove_unused
+from ..rig.targets.made import is_made, made_targets, remove_empty_collections, remove_unused
+from ..rig.targets.spaces import space_constraints
 from ..settings import check_registered
 from ..settings.property_groups import forget_settings
 from .bake import delete_generated
 from .live import stop
+from .spaces import remove_space, spaces_of
 from .writing import all_or_nothing
 
 
@@ -56,6 +60,8 @@ def remove_everything(armature: Object, view_layer: ViewLayer | None = None, sce
     bones = list(armature.pose.bones)
     keys = delete_generated(armature, [bone.name for bone in bones], view_layer=view_layer, scene=scene)
     _drop_empty_action(armature)
+    for bone in bones:
+        _remove_spaces(bone, scene, view_layer)
     tips = [bone.name for bone in bones if bone.ik_triangulation.target is not None or bone.ik_triangulation.hold]
     for tip in tips:
         stop(armature, tip)
@@ -102,6 +108,21 @@ def _drop_empty_action(armature: Object) -> None:
     bpy.data.actions.remove(action)
     if not (len(animation.drivers) or len(animation.nla_tracks)):
         armature.animation_data_clear()
+
+
+def _remove_spaces(bone: PoseBone, scene: Scene | None, view_layer: ViewLayer | None) -> None:
+    """Remove the spaces of a target, unless that goes anyway; if it cannot be keyed, the constraints alone."""
+    target, name = bone.ik_triangulation.target, bone.ik_triangulation.subtarget
+    if target is None or is_made(target):
+        return
+    owner = target.pose.bones.get(name) if name and target.pose else target
+    if owner is None or not space_constraints(owner):
+        return
+    with suppress(IKError):
+        for each in spaces_of(bone.id_data, bone.name, scene):
+            remove_space(bone.id_data, bone.name, each.frame_start, scene, view_layer)
+    for constraint in space_constraints(owner):
+        owner.constraints.remove(constraint)
 
 
 def _put_back(armature: Object) -> None:

@@ -22,6 +22,7 @@ from ..rig.keyframes.arrays import SAME_FRAME, KeyArrays, enum_number, get_keys,
 from ..rig.keyframes.shaping import Height, knots_for, profile_at, reshaped, retimed, with_keys_at
 from ..rig.rotation import PROPERTIES
 from ..rig.targets.motion import keyable_owner
+from ..rig.targets.spaces import spaces_on
 from ..rig.timeline import Clock, check_nla
 from .edit import change_of, poses_of_bake, solve_again
 from .edited_part import Falloff, bones_to, check_keyed_around, part_around
@@ -102,6 +103,7 @@ def retime(
             part = yield from relay(part_around(bone, edit, scene, view_layer, undo), (0, _PARTS))
             if not edit.shift:
                 return None
+            _check_spaces(keyable_owner(part.limb), edit, scene)
             before = yield from relay(poses_of_bake(part, scene, view_layer), (0, _PARTS))
             curves, name = _of_target(part.limb.target, keyable_owner(part.limb)), f"target '{part.limb.target_name}'"
             yield from relay(_move_keys(part.limb.target, curves, name, edit, scene, view_layer, undo), (0, _PARTS))
@@ -129,6 +131,17 @@ def has_target(bone: PoseBone) -> bool:
     if stored is not None and stored.hold:
         raise ChainError(f"'{bone.name}' is held. Turn off Hold in Place to retime it, or change its contact.")
     return stored is not None and stored.target is not None
+
+
+def _check_spaces(owner: Object | PoseBone, edit: Retime, scene: Scene) -> None:
+    """Raise AnimationError for a space of a target that begins or ends within the falloff: it has its own timing."""
+    for _, each in spaces_on(owner, scene):
+        for frame in (each.frame_start, each.frame_end + 1):
+            if edit.ends[0] < frame < edit.ends[1]:
+                raise AnimationError(
+                    f"The space '{each.name}' of the target begins or ends at frame {frame}. Choose a falloff that "
+                    "does not reach it, or remove the space first."
+                )
 
 
 def _of_target(ob: Object, owner: Object | PoseBone) -> list[FCurve]:

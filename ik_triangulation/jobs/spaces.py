@@ -44,6 +44,7 @@ from ..rig.targets.spaces import TargetSpace, is_space, new_space, spaces_on
 from ..rig.targets.untouched import is_as_made
 from ..rig.timeline import Clock, check_nla
 from ..rig.units import distance_text
+from .problem import body_of
 from .space_keys import (
     MADE,
     SpacePlan,
@@ -190,11 +191,12 @@ def _check_space(limb: Limb, space: Object, bone: str, scene: Scene, view_layer:
         raise TargetError(f"'{space.name}' is not in this scene, or disabled in this view layer. Enable it first.")
     if is_flat(frame_of(space, bone, view_layer.depsgraph)):
         raise TargetError(f"'{name}' is scaled to zero, nothing has a place in it. Give it a scale.")
-    known, start = Dependencies([limb]), Node(space, bone)
-    followed = known.follows(start, limb)
-    if followed:
-        raise TargetError(f"'{name}' follows chain bone '{followed}', which the target leads. Choose another space.")
-    for node in known.movers(start):
+    known, body, bones = Dependencies([limb]), body_of(limb.armature, limb.tip), limb.armature.pose.bones
+    others = [tip for tip in (body.tips if body else ()) if tip != limb.tip]
+    led = {*limb.solved} - {above.name for tip in others for above in bones[tip].parent_recursive}
+    for node in known.movers(Node(space, bone)):
+        if node.object == limb.armature and node.bone in led:
+            raise TargetError(f"'{name}' follows chain bone '{node.bone}', which the target leads. Choose another one.")
         if node.object == limb.target and node.bone == limb.subtarget:
             raise TargetError(f"'{name}' is the target '{limb.target_name}', or follows it. Choose another space.")
 

@@ -29,7 +29,8 @@ from ..rig.keyframes.writing import replace_keys
 from ..rig.limb import Limb, selected_limb
 from ..rig.rotation import channel
 from ..rig.targets.goal import orientation_of
-from ..rig.targets.motion import TargetHandle, TargetMotion
+from ..rig.targets.motion import TargetHandle, TargetMotion, keyable_owner
+from ..rig.targets.spaces import spaces_on
 from ..rig.targets.surface import looks_of
 from ..rig.targets.untouched import (
     MADE_ROTATION,
@@ -289,7 +290,8 @@ def _frames(limb: Limb, first: int, last: int, only_keys: bool, scene: Scene) ->
             f"The bones of the limb of '{limb.tip}' have no keys from frame {first} to {last}. "
             "Choose another range, or every frame."
         )
-    return sorted(map(clock.frame, times))
+    changes = {float(frame) for _, each in spaces_on(keyable_owner(limb), scene) for frame in each.changes}
+    return sorted({*map(clock.frame, times), *(frame for frame in changes if first <= frame <= last)})
 
 
 def _write(

@@ -34,7 +34,7 @@ def carried(tree, kind, joint=JOINT):
             origin=np.array([[0.1], [0.2], [0.0]]),
         )
     }
-    return CarriedTask(task=made[kind], joint=joint)
+    return CarriedTask(task=made[kind], carriers={joint: np.ones(1)})
 
 
 @pytest.mark.parametrize("kind", ["place", "orientation", "direction", "look"])

@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_triangulation.errors import IKError
+from ik_triangulation.errors import AnimationError, IKError
 from ik_triangulation.jobs.bake import bake
+from ik_triangulation.jobs.edit import pull
+from ik_triangulation.jobs.edited_part import Pull
+from ik_triangulation.jobs.removal import remove_everything
+from ik_triangulation.jobs.retime import retime
 from ik_triangulation.jobs.spaces import end_space, remove_space, set_space, spaces_of
 from ik_triangulation.rig.limb import Limb
 
@@ -159,6 +163,31 @@ def test_a_control_bone_is_carried_too(shot):
     tables = worlds(table, (START, END, END + 1))
     held = [tables[frame].inverted() @ shown(frame) for frame in tables]
     assert max((each - held[0]).length for each in held) < NEAR
+
+
+def test_a_pull_across_spaces_moves_the_target_by_its_profile_and_a_retime_is_refused(shot):
+    rig, target, table = shot
+    set_space(rig, "hand.L", table, frame_start=START, frame_end=END)
+    bake(Limb.from_tip(rig, "hand.L", target, 3), 1, LAST)
+    before, offset = worlds(target), Vector((0, 0, 0.03))
+    edit = Pull(float(END), 12, "SMOOTH", offset, Vector())
+    with nothing_lost(), pytest.raises(AnimationError, match="begins or ends at frame 41"):
+        retime(rig, "hand.L", END, 2, 12)
+    report = pull(rig, "hand.L", END, offset, 12)
+    after = worlds(target)
+    assert report.all_reached
+    for frame in FRAMES:
+        way = after[frame].translation - before[frame].translation
+        assert (way - offset * edit.share(frame)).length < 5e-4, frame
+
+
+def test_remove_everything_takes_spaces_off_a_target_of_the_users(shot):
+    rig, target, table = shot
+    before = worlds(target)
+    set_space(rig, "hand.L", table, frame_start=START, frame_end=END)
+    remove_everything(rig)
+    assert not target.constraints
+    assert apart(before, worlds(target)) < NEAR
 
 
 def test_a_space_that_cannot_be_is_refused_and_nothing_is_lost(shot):

@@ -10,6 +10,7 @@ from ik_triangulation.jobs.bake import bake_body
 from ik_triangulation.jobs.pose import solve_body_pose
 from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.setup import set_up_body
+from ik_triangulation.jobs.spaces import set_space
 from ik_triangulation.rig.targets.untouched import carrier_of
 
 from ..bodies import FEET, human_rig
@@ -97,6 +98,24 @@ def test_both_hands_hold_a_prop_that_one_of_them_carries(rig, how):
     assert not report.tips["hand.R"].missed
     assert report.tips["hand.L"].error < 1e-3
     assert apart(rig, "hand.L", grip) < 1e-3
+
+
+def test_a_hand_is_on_its_own_hips_for_some_frames_and_in_the_world_before_and_after(rig):
+    target, (first, last) = limb(rig, "hand.L").target, (4, 9)
+    for frame, place in ((1, (0.45, -0.2, 1.2)), (3, (0.2, -0.05, 1.05)), (LAST, (0.4, -0.3, 0.9))):
+        target.location = place
+        target.keyframe_insert("location", frame=frame)
+    set_space(rig, "hand.L", rig, "spine", first, last)
+    report = bake_body(body_of(rig, "hand.L"), 1, LAST)
+    assert report.reached
+    assert apart(rig, "hand.L", target) < 1e-3
+    on_hips, low = [], 1.0
+    for frame in range(first, last + 1):
+        bpy.context.scene.frame_set(frame)
+        on_hips.append(rig.pose.bones["spine"].matrix.inverted() @ rig.pose.bones["hand.L"].tail)
+        low = min(low, rig.pose.bones["spine"].head.z)
+    assert low < 0.97
+    assert max((each - on_hips[0]).length for each in on_hips) < 1e-3
 
 
 def test_a_head_looks_at_its_own_hand(rig):

@@ -14,7 +14,7 @@ from ...kinematics import Pose
 from ..armature import Bones
 from ..limb import Limb
 from ..targets.goal import GoalReader
-from ..targets.untouched import is_waiting
+from ..targets.untouched import Carriers, is_waiting
 from .keyed_motion import KeyedBody
 from .samples import Sample, frame_of, is_elsewhere, may_hang, sample
 
@@ -33,8 +33,9 @@ class GoalsAgain(Protocol):
 class LimbGoals:
     """Reads the goals of a limb frame by frame, in terms of its pose at the first of them."""
 
-    def __init__(self, limb: Limb, carrier: str) -> None:
-        self.limb, self._carrier, self._reader = limb, carrier, GoalReader()
+    def __init__(self, limb: Limb, carriers: Carriers) -> None:
+        self.limb, self._carriers, self._reader = limb, carriers, GoalReader()
+        self._carried: set[float] = set()  # frames at which a bone of the body carries the target
         self.waits = is_waiting(limb.armature.pose.bones[limb.tip])  # then it has no goal, wherever its target is
         self._start: Pose | None = None
         self._first: Sample | None = None
@@ -44,12 +45,12 @@ class LimbGoals:
     @property
     def is_plain(self) -> bool:
         """Whether the goal depends on nothing but the armature and the target: no bone of the body carries that."""
-        return self.waits or (not self._carrier and self.limb.shape != "SURFACE")
+        return self.waits or (not any(self._carriers) and self.limb.shape != "SURFACE")
 
     @property
     def hangs(self) -> bool:
         """Whether anything but its own keys may move the target, so that it may move with the body."""
-        return bool(self._carrier) or may_hang(self.limb.target, self.limb.subtarget, self.limb.armature)
+        return any(self._carriers) or may_hang(self.limb.target, self.limb.subtarget, self.limb.armature)
 
     def target_at(self, frame: float) -> Matrix:
         """Return the world matrix of the target at a frame that was read."""
@@ -75,18 +76,22 @@ class LimbGoals:
         self.influence = now.limb.influence
         if now.limb.shape != "SURFACE":  # the place on a surface goes by the limb itself
             self._targets[frame] = frame_of(limb.target, limb.subtarget, depsgraph)
-        return goal_on(self._carrier, self._reader, now, self._start, depsgraph)
+        carrier = self._carriers.at(limb, depsgraph)
+        if carrier:
+            self._carried.add(frame)
+        return goal_on(carrier, self._reader, now, self._start, depsgraph)
 
     def is_moved(self, depsgraph: Depsgraph, frame: float) -> bool:
         """Tell whether the target has moved since it was read at a frame; one that the body carries always does so."""
-        if self._carrier or frame not in self._targets:
+        if frame in self._carried or frame not in self._targets:
             return False
         return is_elsewhere(self._targets[frame], frame_of(self.limb.target, self.limb.subtarget, depsgraph))
 
     def again(self, depsgraph: Depsgraph, frame: float) -> Goal:
         """Return the goal as it is now, at a frame that was read before."""
         assert self._start is not None
-        return goal_on(self._carrier, self._reader, sample(self.limb, depsgraph, frame), self._start, depsgraph)
+        carrier = self._carriers.at(self.limb, depsgraph)
+        return goal_on(carrier, self._reader, sample(self.limb, depsgraph, frame), self._start, depsgraph)
 
 
 def goal_on(carrier: str, reader: GoalReader, now: Sample, start: Pose, depsgraph: Depsgraph) -> Goal:

@@ -22,7 +22,7 @@ from ..hips import hips_locations, is_moved_by_hand
 from ..interference import animates_otherwise, live_constraints, may_interfere
 from ..rotation import rotation_of
 from ..stored_body import corrected_times, is_moved_above
-from ..targets.untouched import carrier_of
+from ..targets.untouched import carriers_of
 from ..timeline import Clock
 from .body_frames import (
     Animation,
@@ -112,7 +112,7 @@ def _read_body(
     switched = switched and not animates_otherwise(rig) and any(live_constraints(rig))
     is_live = evaluator.stepped is not None or (not switched and may_interfere(rig))
     as_by_hand = is_as_by_hand(rig, scene)
-    readers = {limb.tip: LimbGoals(limb, carrier_of(rig, limb)) for limb in rig.limbs}
+    readers = {limb.tip: LimbGoals(limb, carriers_of(rig, limb)) for limb in rig.limbs}
     some = list(dict.fromkeys((frames[0], frames[len(frames) // 2], frames[-1])))
 
     def look(depsgraph: Depsgraph, frame: float) -> _Look:
@@ -310,7 +310,7 @@ def body_seen(
     That are rotations and locations as of body_by_hand().
     """
     evaluated = rig.armature.evaluated_get(depsgraph)
-    readers = {limb.tip: LimbGoals(limb, carrier_of(rig, limb)) for limb in rig.limbs}
+    readers = {limb.tip: LimbGoals(limb, carriers_of(rig, limb)) for limb in rig.limbs}
     goals = {tip: [reader.at(depsgraph, frame)] for tip, reader in readers.items()}
     influence = influence_of(readers, rig.tips, evaluated)
     base = unscaled_base(base_of(evaluated, rig.hips), rig.hips)

@@ -35,6 +35,11 @@ class TargetSpace(NamedTuple):
         """The name of the bone or object."""
         return self.bone or (self.object.name if self.object else "")
 
+    @property
+    def changes(self) -> tuple[int, int, int]:
+        """The frames at which the channels of a target may step: its first, its last and the one after."""
+        return self.frame_start, self.frame_end, self.frame_end + 1
+
 
 def is_space(constraint: Constraint) -> bool:
     """Tell whether a constraint was made as a space of a target."""

@@ -15,12 +15,13 @@ the hand when it is taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from math import radians
+from typing import NamedTuple
 
 import numpy as np
-from bpy.types import AnimData, Constraint, FCurve, Object, PoseBone, PropertyGroup, Scene, ViewLayer
+from bpy.types import AnimData, Constraint, Depsgraph, FCurve, Object, PoseBone, PropertyGroup, Scene, ViewLayer
 from mathutils import Matrix, Quaternion, Vector
 
 from ...kinematics import Free
@@ -33,7 +34,7 @@ from ..limb import Limb
 from ..rotation import channel, rotation_from, values_for
 from ..stance import look_of
 from ..timeline import curves_in, strips_of
-from .spaces import is_space
+from .spaces import is_space, space_constraints
 
 MADE_ROTATION = "ik_triangulation_made_rotation"  # the property of objects
 _TURNED = radians(0.1)  # more than this is a turn
@@ -289,14 +290,42 @@ def _place(target: Object) -> list[float]:
     return [number for row in target.matrix_basis for number in row]
 
 
+class Carriers(NamedTuple):
+    """Bones of a body on which the target of a limb hangs: at all frames, and while it is in a space of that name."""
+
+    always: str
+    spaces: Mapping[str, str]
+
+    def at(self, limb: Limb, depsgraph: Depsgraph) -> str:
+        """Return the bone that carries the target as evaluated; empty without one."""
+        if not self.spaces:
+            return self.always
+        shown = limb.target.evaluated_get(depsgraph)
+        owner = shown.pose.bones[limb.subtarget] if limb.subtarget else shown
+        within = (bone for name, bone in self.spaces.items() if owner.constraints[name].influence > 0.0)
+        return self.always or next(within, "")
+
+
+def carriers_of(rig: RigBody, limb: Limb) -> Carriers:
+    """Return the bones of a body on which the target of a limb hangs."""
+    owner = limb.target.pose.bones.get(limb.subtarget) if limb.subtarget and limb.target.pose else limb.target
+    spaces = [each for each in space_constraints(owner) if each.target] if owner else []
+    found = {each.name: _carrier(rig, each.target, each.subtarget) for each in spaces}
+    return Carriers(carrier_of(rig, limb), {name: bone for name, bone in found.items() if bone})
+
+
 def carrier_of(rig: RigBody, limb: Limb) -> str:
     """Return the bone of the body on which the target of a limb hangs without a motion of its own; empty if on none.
 
     The target, or what it is parented to, such as a prop in a hand, is a bone, or is parented to one; a bone that is
     not of the body, such as a finger, moves with the one of the body that it hangs on.
     """
-    target: Object | None = limb.target
-    bone, bones = limb.subtarget, rig.armature.pose.bones
+    return _carrier(rig, limb.target, limb.subtarget)
+
+
+def _carrier(rig: RigBody, ob: Object, bone: str) -> str:
+    target: Object | None = ob
+    bones = rig.armature.pose.bones
     while target is not None:
         if target == rig.armature:
             line = [bone, *(above.name for above in bones[bone].parent_recursive)] if bone in bones else []
@@ -309,7 +338,7 @@ def check_body_limbs(rig: RigBody, scene: Scene, view_layer: ViewLayer) -> None:
     """Raise what check_limb() does for each limb of a body, but for targets that hang on its own bones."""
     known = Dependencies(rig.limbs)
     for limb in rig.limbs:
-        check_limb(limb, scene, view_layer, known, carried=bool(carrier_of(rig, limb)))
+        check_limb(limb, scene, view_layer, known, carried=any(carriers_of(rig, limb)))
 
 
 def _above(ob: Object) -> tuple[Object | None, str]:
