@@ -23,6 +23,7 @@ python scripts/benchmark.py grasp FOLDER [--each]               hands of other p
 python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps beside the scalar solvers
                                 [--limits] [--peers N]          and maps with Finish of limited chains
 python scripts/benchmark.py live [--bones N ...]                a dragged and a played target beside the IK constraint
+python scripts/benchmark.py spaces                              what moves where a target goes from space to space
 python scripts/benchmark.py edit                                steps of a dragged trail, of arms and bodies on three
                                                                 kinds of rig, which has no peer
 python scripts/benchmark.py overlay [--rounds N] [--bones ...]  a redraw of the viewport overlay, which has no peer
@@ -82,6 +83,7 @@ def main():
         reach,
         rigs,
         skeletons,
+        spaces,
         start,
         turned,
     )
@@ -107,6 +109,7 @@ def main():
         map,
         live,
         edit,
+        spaces,
         overlay,
         panel,
         farm,

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import bpy
 from bpy.types import Object, Scene, ViewLayer
 
-from ..cooperative import Job, Work, cooperative, relay
+from ..cooperative import Job, cooperative, relay
 from ..errors import AnimationError
 from ..rig.animated import MovingPaths, ignored
 from ..rig.armature import find_bone
@@ -28,22 +28,19 @@ from ..rig.checks import check_armature, check_limb, check_range, check_separate
 from ..rig.controls import Links
 from ..rig.dependencies import Dependencies, in_waves
 from ..rig.destination import Destination, Made
-from ..rig.frames.body_frames import Animation
-from ..rig.frames.body_samples import BodySamples, as_below, body_by_hand, read_animation, read_body
 from ..rig.frames.reader import FrameReader
 from ..rig.freedom import limit_notes
 from ..rig.hips import check_hips, located_by_hand
 from ..rig.keyframes import ByHand, check_keys, is_baked, made_by_hand, remove_generated
 from ..rig.layers import remove_layer_keys
 from ..rig.limb import Limb
-from ..rig.stored_body import corrected_times
 from ..rig.targets.untouched import check_body_limbs, take_along_shown
 from ..rig.timeline import Clock, check_nla, evaluated_time, mark
 from .bake_wave import BakePlan, Span, bake_together, check_something
 from .controls import Track, check_keyed, keyed_bones, watch_of
 from .keys import BodyKeySettings, body_keys, body_settings, check_fk, check_layer, frames_of_target
-from .problem import read_problem
 from .report import Report
+from .solved_body import BAKE_PARTS, solve_body_frames
 from .tips import follow_body, report_written, with_followers
 from .writing import Transaction, Undo, Writing, write_together
 
@@ -241,9 +238,6 @@ def frames_from(frame_start: int, frame_end: int, step: float) -> Sequence[float
     return [frame_start + number * step for number in range(count)]
 
 
-_PARTS = 5  # of a bake
-
-
 @cooperative
 def bake_body(
     rig: RigBody,
@@ -280,35 +274,24 @@ def bake_body(
     check_hips(rig.armature, rig.hips, kind, rig.hips_motion != "FIXED")
     check_nla(rig.armature, scene, *ends, kind)
     frames = _frames_of(rig.limbs, settings.only_target_keys, scene, *ends, step)
-    yield 0, _PARTS
-    corrected = corrected_times(rig, scene) if kind != "LAYER" else None
-    samples = yield from relay(
-        read_body(rig, scene, frames, view_layer, switched=settings.keys_on == "FK_SWITCH"), (0, _PARTS)
-    )
-    if kind == "LAYER":
-        samples = yield from relay(as_below(rig, samples, scene, view_layer), (0, _PARTS))
-    held_by = yield from relay(before_corrections(rig, samples, scene, corrected), (0, _PARTS))
-    problem = yield from relay(read_problem(rig, samples, scene, held_by), (0, _PARTS))
-    between = None
-    if kind != "LAYER" and (rig.held or settings.reduce):
-        between = yield from relay(problem.between(scene, corrected), (0, _PARTS))
-    yield 1, _PARTS
-    states, _ = yield from relay(problem.path(scene, settings.smoothing), (1, _PARTS))
-    kept, count = _kept(rig, ends, scene) if keep else ({}, 0)
-    if count:
-        warnings.append(f"Keys made by hand were kept at {count} frames.")
-    making = body_keys(rig, problem, between, states, settings, ends, scene, kept)
-    keys = yield from relay(making, (2, _PARTS))
+    yield 0, BAKE_PARTS
     with Undo() as undo:
+        solving = solve_body_frames(rig, frames, settings, scene, view_layer, undo)
+        samples, problem, between, states = yield from solving
+        kept, count = _kept(rig, ends, scene) if keep else ({}, 0)
+        if count:
+            warnings.append(f"Keys made by hand were kept at {count} frames.")
+        making = body_keys(rig, problem, between, states, settings, ends, scene, kept)
+        keys = yield from relay(making, (2, BAKE_PARTS))
         first, last = (evaluated_time(scene, frame) for frame in ends)
         destination = Destination(first, last, within.made if within else None)
         part = Writing(rig, keys, ends, destination, kind, bool(count))
         writing = write_together([part], undo, scene=scene, view_layer=view_layer)
-        (written,) = yield from relay(writing, (3, _PARTS))
+        (written,) = yield from relay(writing, (3, BAKE_PARTS))
         record_body(rig, (*ends, step), settings, destination.bag(kind, rig.armature, undo), undo)
         if settings.keys_on == "FK_SWITCH":
             track = Track.of(destination, kind, rig.armature, undo)
-            yield from relay(follow_body(rig, ends, track, scene, view_layer, undo), (3, _PARTS))
+            yield from relay(follow_body(rig, ends, track, scene, view_layer, undo), (3, BAKE_PARTS))
         reporting = report_written(
             problem,
             states,
@@ -321,7 +304,7 @@ def bake_body(
             keys=written,
             full_keys=keys.full_keys(written, settings.reduce),
         )
-        report = yield from relay(reporting, (4, _PARTS))
+        report = yield from relay(reporting, (4, BAKE_PARTS))
         if report.outside is not None and keys.outside is not None:
             report = replace(report, outside=keys.outside)
         if settings.mark_misses:
@@ -329,21 +312,9 @@ def bake_body(
                 mark(scene, f"{rig.armature.name}: {name} misses", tip.missed, *ends, undo)
         view_layer.update()
         take_along_shown(rig, view_layer, undo)
-        yield _PARTS, _PARTS
+        yield BAKE_PARTS, BAKE_PARTS
         Transaction.end(undo, within)
     return replace(report, seconds=perf_counter() - started)
-
-
-def before_corrections(
-    rig: RigBody, samples: BodySamples, scene: Scene, corrected: tuple[float, float] | None
-) -> Work[Animation | None]:
-    """Return the animation without keys that correct the last bake: these do not move the places to hold."""
-    if corrected is None:
-        return None
-    if samples.shown is not None:
-        return (yield from read_animation(rig, scene, samples.frames, samples.bases, corrected))
-    yield
-    return Animation(*body_by_hand(rig, samples.frames, scene, corrected))
 
 
 def _kept(rig: RigBody, ends: tuple[float, float], scene: Scene) -> tuple[Mapping[str, ByHand], int]:

@@ -281,6 +281,15 @@ class BodyProblem:
         if self.rig.floor:
             self.floor = floor_of(self.body, self.rig.held, self.held_frames, begin, self.samples.influence)
 
+    def place_of(self, states: States, bone: str, frame: float) -> Matrix | None:
+        """Return the world matrix (4x4) of a bone at a frame in solved states; None at frames that are not solved."""
+        if frame not in self.samples.frames:
+            return None
+        at = [*self.samples.frames].index(frame)
+        found = np.eye(4)
+        found[:3] = Geometry(self.body.tree, states.take(np.array([at]))).frames[self.rig.bones.index(bone), ..., 0]
+        return Matrix((self.samples.worlds[..., at] @ found).tolist())
+
     def held_tasks(self, names: Sequence[str]) -> list[Task]:
         """Return the tasks of held tips, of which planted feet may lift their heels."""
         heels = {self.body.number_of[name]: heel for name, heel in self.heels.items()}

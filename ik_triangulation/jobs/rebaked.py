@@ -18,10 +18,11 @@ from ..rig.frames.body_samples import read_body
 from ..rig.frames.reader import FrameReader
 from ..rig.limb import Limb
 from ..rig.stored_body import corrected_times
-from .bake import before_corrections, frames_from
+from .bake import frames_from
 from .natural_shot import shown_reference, solve_naturally
 from .problem import read_problem
 from .shot import SolvedShot, arrays_of
+from .solved_body import before_corrections
 
 _AROUND = 12  # frames of a limb on both sides of those edited: farther away they hardly matter
 _MOST = 250  # frames of a body that are solved as a whole; of a longer bake those around the edited ones,

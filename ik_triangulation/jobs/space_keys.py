@@ -7,7 +7,7 @@ All matrices are 4x4. Those of channels have location and rotation; a change is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -44,14 +44,14 @@ class SpacePlan:
     """New keyframes of a target: `changes` (4x4) of the matrix of its channels at frames, and world matrices `wanted`.
 
     The keyframe at `held` is held until the next. Those at `dropped` frames that were made for a space are removed, and
-    the last one up to `held_before` is held no longer. `leaving` is the speed at the frame after the span
+    the last one up to `held_before` is held no longer. `leaving` are the speeds at frames after a span
     [per frame, in the space of the location].
     """
 
     changes: dict[float, Matrix]
     wanted: dict[float, Matrix]
     held: float | None = None
-    leaving: tuple[float, Vector] | None = None
+    leaving: dict[float, Vector] = field(default_factory=dict)
     dropped: Sequence[float] = ()
     held_before: float | None = None
 
@@ -90,7 +90,7 @@ def plan_for_space(
     else:
         left, before = (base[after].inverted() @ space[frame] @ last for frame in (after, end))
         changes[after] = left @ seen[after].basis.inverted()
-        plan.leaving = after, left.translation - before.translation
+        plan.leaving[after] = left.translation - before.translation
         if after in keyed:
             _fade(plan, seen, base, end)
     for frame in seen:
@@ -178,10 +178,8 @@ def planned_keys(
             for name in ("co", "handle_left", "handle_right"):
                 new[name][number] = part[name][row]
             new["handle_left_type"][number] = new["handle_right_type"][number] = free
-        if plan.leaving is not None:
-            number = rows[index][frames.index(plan.leaving[0])]
-            speed = plan.leaving[1][index] if prop == "location" else 0.0
-            _leave(new, number, speed)
+        for frame, way in plan.leaving.items():
+            _leave(new, rows[index][frames.index(frame)], way[index] if prop == "location" else 0.0)
     return keys
 
 

@@ -8,57 +8,27 @@ to: nothing moves at the change, and from there it goes on to its next keyframe.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
 import bpy
-import numpy as np
-from bpy.types import Depsgraph, FCurve, Object, Scene, ViewLayer
+from bpy.types import Object, Scene, ViewLayer
+from mathutils import Matrix
 
-from ..cooperative import finished
-from ..errors import AnimationError, SettingError, TargetError
-from ..kinematics.rotation import orientation
+from ..errors import SettingError, TargetError
 from ..rig.armature import find_bone, is_flat
+from ..rig.body import RigBody
 from ..rig.checks import check_frames, check_readable, is_evaluated
 from ..rig.dependencies import Dependencies, Node
-from ..rig.frames.reader import FrameReader
 from ..rig.frames.samples import frame_of
-from ..rig.keyframes import (
-    AnimatedValues,
-    Channel,
-    check_action,
-    check_curves,
-    check_unmodified,
-    curves_of,
-    ensure_channelbag,
-    keep_curves,
-    replace_keys,
-)
-from ..rig.keyframes.arrays import enum_number, get_keys, in_range, put_keys
-from ..rig.keyframes.channelbags import find_curves, new_curve
 from ..rig.limb import Limb, selected_limb
-from ..rig.rotation import channel
 from ..rig.targets.motion import keyable_owner
-from ..rig.targets.spaces import TargetSpace, is_space, new_space, spaces_on
-from ..rig.targets.untouched import is_as_made
-from ..rig.timeline import Clock, check_nla
-from ..rig.units import distance_text
+from ..rig.targets.spaces import TargetSpace, spaces_on
+from ..rig.targets.untouched import carriers_of
 from .problem import body_of
-from .space_keys import (
-    MADE,
-    SpacePlan,
-    TargetSeen,
-    frames_to_change,
-    next_after,
-    plan_for_space,
-    planned_keys,
-    with_made_at,
-    without_made,
-)
+from .space_change import AitkenSteps, SpaceChange
 from .writing import Undo
-
-_APART = 1e-4  # of the distance from the origin: more than rounding leaves
 
 
 def spaces_of(armature: Object, tip: str, scene: Scene | None = None) -> tuple[TargetSpace, ...]:
@@ -99,7 +69,7 @@ def set_space(
                 f"{end}. End that space first, or choose a later frame."
             )
     _check_space(limb, space, bone, scene, view_layer)
-    change = _Change(limb, start, end, scene, view_layer)
+    change = SpaceChange(limb, start, end, scene, view_layer)
     with Undo() as undo:
         change.begin(undo)
         for each, span in there:
@@ -128,7 +98,7 @@ def end_space(
     at = scene.frame_current if frame is None else frame
     for constraint, each in spaces_on(_owner(limb), scene):
         if each.frame_start <= at <= each.frame_end:
-            change = _Change(limb, at, each.frame_end, scene, view_layer)
+            change = SpaceChange(limb, at, each.frame_end, scene, view_layer)
             with Undo() as undo:
                 change.begin(undo)
                 change.free(constraint, each, at)
@@ -172,6 +142,37 @@ def _readable(armature: Object, tip: str, scene: Scene, view_layer: ViewLayer) -
     return limb
 
 
+def fit_spaces(
+    rig: RigBody,
+    solved: Callable[[str, float], Matrix | None],
+    relaxed: AitkenSteps,
+    scene: Scene,
+    view_layer: ViewLayer,
+    undo: ExitStack,
+) -> float:
+    """Have targets of a body in spaces on its own bones not move at the changes, with these where they are `solved`.
+
+    `solved` returns the world matrix (4x4) of a bone at a frame, None where that is not solved. Returns the largest
+    distance by which a target would have jumped [Blender units]; closing `undo` restores all.
+    """
+    far = 0.0
+    for limb in rig.limbs:
+        own = carriers_of(rig, limb).spaces
+        carriers = {name: (rig.armature, bone) for name, bone in own.items()}
+        places = {}
+        for each, span in spaces_on(_owner(limb), scene) if own else ():
+            for frame in span.changes:
+                place = solved(own[each.name], frame) if each.name in own else None
+                if place is not None:
+                    places[each.name, float(frame)] = place
+        if places:
+            spans = [span for _, span in spaces_on(_owner(limb), scene)]
+            change = SpaceChange(limb, spans[0].frame_start, spans[-1].frame_end, scene, view_layer)
+            change.begin(undo)
+            far = max(far, change.fit(carriers, places, relaxed))
+    return far
+
+
 def last_frame_from(armature: Object, tip: str, start: int, scene: Scene) -> int:
     """Return the frame up to which a space of a limb's target that begins at `start` goes if nothing else is said."""
     for each in spaces_of(armature, tip, scene):
@@ -199,168 +200,3 @@ def _check_space(limb: Limb, space: Object, bone: str, scene: Scene, view_layer:
             raise TargetError(f"'{name}' follows chain bone '{node.bone}', which the target leads. Choose another one.")
         if node.object == limb.target and node.bone == limb.subtarget:
             raise TargetError(f"'{name}' is the target '{limb.target_name}', or follows it. Choose another space.")
-
-
-class _Change:
-    """A change of the spaces of a target from `start` to `end`; all of it is undone by the stack that begin() takes."""
-
-    def __init__(self, limb: Limb, start: int, end: int, scene: Scene, view_layer: ViewLayer) -> None:
-        self._limb, self._start, self._end = limb, start, end
-        self._scene, self._view_layer = scene, view_layer
-        self._owner, self._target = keyable_owner(limb), limb.target
-        self._clock = Clock(scene, self._target)
-        turns = self._target != self._owner or not is_as_made(self._target)
-        self._props = ["location", channel(self._owner)[0]] if turns else ["location"]
-        self._paths = [self._owner.path_from_id(prop) for prop in self._props]
-        self._group = limb.subtarget or "Object Transforms"
-        self._gone: list[Any] = []
-
-    def begin(self, undo: ExitStack) -> None:
-        """Check that the target can be keyed, and have `undo` restore it. Raises the IKError that explains why not."""
-        target, name = self._target, f"target '{self._limb.target_name}'"
-        check_action(target)
-        check_nla(target, self._scene, self._start, self._end + 1)
-        known = self._curves()
-        check_curves(known, name)
-        check_unmodified(known, name)
-        drivers = target.animation_data.drivers if target.animation_data else ()
-        if any(curve.data_path in self._paths and not curve.mute for curve in drivers):
-            raise AnimationError(f"The {name} has a driver. Put what drives it into the space, or remove the driver.")
-        influences = [each.path_from_id("influence") for each, _ in spaces_on(self._owner, self._scene)]
-        self._saved, self._undo = AnimatedValues(target, [*self._paths, *influences]), undo
-        undo.callback(self._saved.update_and_restore, self._view_layer)
-        self._bag = ensure_channelbag(target, undo)
-        keep_curves(target, undo)
-
-    def hold(self, space: Object, bone: str) -> None:
-        """Put the target, which is in no space from the first to the last frame, into one."""
-        made = new_space(self._owner, space, bone)
-        self._undo.callback(self._owner.constraints.remove, made)
-        self._view_layer.update()
-        keyed = self._keyed()
-        frames = frames_to_change(keyed, self._start, self._end)
-        seen = self._look(frames, {made.name: (space, bone)})
-        made.inverse_matrix = seen[float(self._start)].spaces[made.name].inverted()
-        plan = plan_for_space(seen, keyed, made.name, float(self._start), float(self._end))
-        self._write(plan)
-        self._key_influence(made, self._start, self._end)
-        self._show_and_compare(plan)
-
-    def free(self, space: Any, span: TargetSpace, at: int) -> None:
-        """Take the target out of a space from a frame on."""
-        keyed, end = self._keyed(), float(span.frame_end)
-        goes_on = any(each.frame_start == end + 1 for _, each in spaces_on(self._owner, self._scene))
-        frames = sorted({float(at), *(frame for frame in keyed if at <= frame <= end)})
-        seen = self._look(frames, {space.name: (space.target, space.subtarget)})
-        begins, inverse = at == span.frame_start, space.inverse_matrix.copy()
-        plan = SpacePlan({}, {}, None if begins else at - 1.0, held_before=end)
-        after = [] if goes_on else [end + 1.0, *next_after(keyed, end + 1.0)]
-        made = self._made([*frames, *after])
-        plan.dropped = [*frames, *after] if begins else [frame for frame in made if frame != at]
-        for frame in frames:
-            if (frame == at and begins) or (frame in plan.dropped and frame in made):
-                continue
-            now = seen[frame]
-            base = (now.spaces[space.name] @ inverse).inverted() @ now.world @ now.basis.inverted()
-            plan.changes[frame] = base.inverted() @ now.world @ now.basis.inverted()
-            if not begins:  # then channels that had no keyframes are as they were
-                plan.wanted[frame] = now.world
-        self._write(plan)
-        if begins:
-            self._gone.append(space)
-        self._key_influence(space, span.frame_start, at - 1)
-        self._show_and_compare(plan)
-
-    def finish(self) -> None:
-        """Remove what has no effect any more, as that cannot be undone."""
-        for path in self._paths:
-            for curve in find_curves(self._bag, path).values():
-                if curve.is_empty:
-                    self._bag.fcurves.remove(curve)
-        for each in self._gone:
-            for curve in find_curves(self._bag, each.path_from_id("influence"), 1).values():
-                self._bag.fcurves.remove(curve)
-            self._owner.constraints.remove(each)
-        self._view_layer.update()
-
-    def _curves(self) -> list[FCurve]:
-        return [curve for curve in curves_of(self._target) if curve.data_path in self._paths]
-
-    def _keyed(self) -> list[float]:
-        """Return the frames at which the target has keyframes."""
-        times = {time for curve in self._curves() for time in get_keys(curve, ["co"])["co"][:, 0].tolist()}
-        return sorted(round(self._clock.frame(time), 3) for time in times)
-
-    def _made(self, frames: Sequence[float]) -> list[float]:
-        """Return those of the frames at which all keyframes of the target were made for a space."""
-        kind, found = enum_number("type", MADE), []
-        for frame in frames:
-            time = self._clock.time(frame)
-            rows = [(keys["type"][in_range(keys, time, time)] == kind) for keys in map(get_keys, self._curves())]
-            if all(row.all() for row in rows):
-                found.append(frame)
-        return found
-
-    def _look(self, frames: Sequence[float], spaces: Mapping[str, tuple[Object, str]]) -> dict[float, TargetSeen]:
-        """Read the target and these spaces at frames."""
-        limb = self._limb
-
-        def look(depsgraph: Depsgraph, _: float) -> TargetSeen:
-            shown = limb.target.evaluated_get(depsgraph)
-            owner = shown.pose.bones[limb.subtarget] if limb.subtarget else shown
-            places = {name: frame_of(*each, depsgraph) for name, each in spaces.items()}
-            return TargetSeen(frame_of(limb.target, limb.subtarget, depsgraph), owner.matrix_basis.copy(), places)
-
-        return finished(FrameReader(limb, self._scene, self._view_layer, frames).evaluate(frames, look))
-
-    def _key_influence(self, space: Any, first: int, last: int) -> None:
-        """Key the influence of a space: 1 from the first to the last frame, 0 else; 0 if there is no such frame."""
-        shares = {first - 1: 0.0, first: 1.0, last + 1: 0.0} if first <= last else {first: 0.0}
-        values = np.array(list(shares.values()), np.float32)[:, None]
-        channels = [Channel(self._group, space.path_from_id("influence"), values, [0])]
-        times = [self._clock.time(frame) for frame in shares]
-        finished(replace_keys(self._bag, channels, times, -np.inf, np.inf, self._undo, "CONSTANT"))
-
-    def _write(self, plan: SpacePlan) -> None:
-        """Give the keyframes of the target their new values."""
-        for prop, path in zip(self._props, self._paths, strict=True):
-            known = find_curves(self._bag, path)
-            present = tuple(getattr(self._owner, prop))
-            times = [self._clock.time(frame) for frame in sorted(plan.changes)]
-            for index, value in enumerate(present):
-                if index not in known and times:
-                    known[index] = new_curve(self._bag, path, index, self._group, self._undo)
-                    known[index].keyframe_points.insert(times[0], value, options={"FAST"}, keyframe_type=MADE)
-            held = [] if plan.held is None else [self._clock.time(plan.held)]
-            keys = {index: with_made_at(curve, [*times, *held]) for index, curve in known.items()}
-            first = {index: float(curve.evaluate(self._clock.time(self._start))) for index, curve in known.items()}
-            if times:
-                keys = planned_keys(keys, plan, prop, self._owner, self._clock, present)
-            for index, new in keys.items():
-                for frame in held:
-                    new["interpolation"][in_range(new, frame, frame)] = enum_number("interpolation", "CONSTANT")
-                dropped = [self._clock.time(frame) for frame in plan.dropped]
-                end = plan.held_before and self._clock.time(plan.held_before)
-                put_keys(known[index], without_made(new, dropped, end))
-            if known and all(curve.is_empty for curve in known.values()):
-                setattr(self._owner, prop, [first[index] for index in range(len(present))])
-
-    def _show_and_compare(self, plan: SpacePlan) -> None:
-        """Show the target as keyed. Raises TargetError if it is not where it is to be."""
-        influences = [each.path_from_id("influence") for each in self._owner.constraints if is_space(each)]
-        self._saved.show_keyed([*self._paths, *influences], self._view_layer)
-        if not plan.wanted:
-            return
-        seen, far = self._look(sorted(plan.wanted), {}), {}
-        for frame, wanted in plan.wanted.items():
-            now = seen[frame].world
-            far[frame] = (now.translation - wanted.translation).length / max(1.0, wanted.translation.length)
-            if len(self._props) > 1:
-                far[frame] += orientation(now.to_3x3()).rotation_difference(orientation(wanted.to_3x3())).angle
-        frame = max(far, key=far.__getitem__)
-        if far[frame] > _APART:
-            raise TargetError(
-                f"Target '{self._limb.target_name}' would jump by {distance_text(far[frame], self._scene)} at frame "
-                f"{frame:g}: something else moves it, or its space shears it. Mute its other constraints, and apply "
-                "the scale of the space."
-            )

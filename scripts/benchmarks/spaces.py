@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Spaces of a hand's target: a table, then the hips, then free. How far target and tip move at the changes, after a bake.
+"""Spaces of a hand's target: a table, then the hips, then free; how far target and tip move at the changes.
 
 The rigs are those of the edits. All distances are shares of the limb's reach. At a change the place before it, carried
 on by the space, is compared with the place after it.
 """
 
 FRAMES, TABLE, HIPS = 72, (12, 30), (31, 50)
-_MOVES = ((1, (0.0, 0.0, 0.0)), (12, (1.0, 0.6, 0.2)), (60, (0.2, 0.0, 0.6)), (FRAMES, (0.0, 0.0, 0.0)))
+_SIZE = 0.15  # of the reach: how far the hand is moved
+_MOVES = ((1, (0.0, 0.0, 0.0)), (12, (1.0, 0.6, 0.2)), (60, (0.2, 0.6, 0.3)), (FRAMES, (0.0, 0.0, 0.0)))
 
 
 def shot(make, whole=False):
@@ -31,11 +32,12 @@ def shot(make, whole=False):
     axes = [(world @ Vector(axis)).normalized() for axis in (stance.front, -Vector(stance.left), -Vector(stance.up))]
     target, start = stored.target, stored.target.matrix_world.translation.copy()
     for frame, way in _MOVES:
-        target.location = start + sum((axis * part for axis, part in zip(axes, way, strict=True)), Vector()) * reach * 0.3
+        along = (axis * part for axis, part in zip(axes, way, strict=True))
+        target.location = start + sum(along, Vector()) * reach * _SIZE
         target.keyframe_insert("location", frame=frame)
     table = empty("Table", target.location)
     for frame, share in ((1, 0.0), (FRAMES, 1.0)):
-        table.location = start + (axes[0] + axes[1] * 0.5) * (reach * 0.3 * share)
+        table.location = start + (axes[0] + axes[1] * 0.5) * (reach * _SIZE * share)
         table.rotation_euler = Euler((0.1 * share, 0.0, 0.4 * share))
         table.keyframe_insert("location", frame=frame)
         table.keyframe_insert("rotation_euler", frame=frame)
@@ -102,11 +104,11 @@ def add_arguments(parser):
 
 def run(arguments):
     """Print a line for each rig, its arm alone and its whole body."""
-    import addon_utils
+    import ik_triangulation
 
     from .edit import metarig, mixamo, vrm
 
-    addon_utils.enable("ik_triangulation")
+    ik_triangulation.register()
 
     print("rig             target moves  tip moves  tip in space  missed")
     for name, make in (("metarig", metarig), ("Mixamo names", mixamo), ("VRM names", vrm)):
