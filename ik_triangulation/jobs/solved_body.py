@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 
+import numpy as np
 from bpy.types import Scene, ViewLayer
 
 from ..cooperative import Job, Work, relay
@@ -61,7 +62,8 @@ def solve_body_frames(
             states, _ = yield from relay(problem.path(scene, settings.smoothing), (1, BAKE_PARTS))
         if attempt < _FITS - 1:
             far = fit_spaces(rig, partial(problem.place_of, states), relaxed, scene, view_layer, undo)
-            if far <= _FITTED * problem.body.tree.size:
+            scale = float(np.cbrt(abs(np.linalg.det(samples.worlds[:3, :3, 0]))))
+            if far <= _FITTED * scale * problem.body.tree.size:
                 break
     return samples, problem, between, states
 
