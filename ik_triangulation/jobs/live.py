@@ -19,6 +19,7 @@ from ..errors import IKError
 from ..rig import checks
 from ..rig import limb as rig_limb
 from ..rig.by_hand import keys, reference
+from ..rig.targets import untouched
 from . import live_character, live_state
 from . import problem as problems
 from . import report as reporting
@@ -54,9 +55,10 @@ def start(armature: Object, tip: str, at_once: bool = True) -> None:
         live, limbs = live_character.LiveBody(armature, body, tip, scene), body.limbs
     if at_once:
         _tell(live.begin(body or limbs[0]), armature, scene)
+    elif body is not None:
+        untouched.check_body_limbs(body, scene, bpy.context.view_layer)
     else:
-        for limb in limbs:
-            checks.check_limb(limb, scene, bpy.context.view_layer)
+        checks.check_limb(limbs[0], scene, bpy.context.view_layer)
     for each in live.tips:
         _drop(armature, each)
     _live[armature.session_uid, tip] = live

@@ -26,7 +26,7 @@ from ..rig.interference import live_constraints
 from ..rig.keyframes import check_keys
 from ..rig.limb import Limb, selected_limb
 from ..rig.rotation import rotation_of
-from ..rig.targets.untouched import is_waiting, keep_waiting, take_along
+from ..rig.targets.untouched import check_body_limbs, is_waiting, keep_waiting, take_along
 from ..rig.timeline import check_nla
 from .frame_solver import SolvedFrame, at_frame, follow
 from .keys import WrittenKeys
@@ -260,8 +260,7 @@ class LiveBody(LiveState):
                 limb.read_animation(moving)
         changed, self._rig = self._rig is not None and self._rig != rig, rig
         if changed or armature.data in touched or not _suits(self.channels, armature):
-            for limb in rig.limbs:
-                check_limb(limb, scene, depsgraph.view_layer)
+            check_body_limbs(rig, scene, depsgraph.view_layer)
             self.channels = _channels(rig)
             self.tips, self._bones = rig.tips, rig.bones
         self._goals = LiveGoals(rig, depsgraph, frame)

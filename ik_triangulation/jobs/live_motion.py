@@ -28,7 +28,7 @@ from ..rig.interference import animates_otherwise
 from ..rig.keyframes import curves_of
 from ..rig.limb import Limb, saved_range
 from ..rig.targets.goal import GoalReader
-from ..rig.targets.untouched import is_waiting
+from ..rig.targets.untouched import carriers_of, is_waiting
 from ..rig.timeline import strips_of
 from ..solvers.batch.change import System
 from ..solvers.body.solve_body import BodyFollower
@@ -237,6 +237,8 @@ class LiveGoals:
             for limb, now in zip(rig.limbs, samples, strict=True)
         ]
         self._suits = all(StillRig.suits(limb) for limb in rig.limbs) and not _is_driven(rig)
+        self._carriers = [carriers_of(rig, limb).at(limb, depsgraph) for limb in rig.limbs]
+        self._see_carriers(depsgraph)
 
     def again(self, depsgraph: Depsgraph, frame: float, touched: set[ID]) -> BodyNow | None:
         """Return what the depsgraph shows now; None if somebody may have changed more than what is followed."""
@@ -244,17 +246,28 @@ class LiveGoals:
         if not self._suits:
             return None
         frames = first.world, first.base
+        self._see_carriers(depsgraph)
         samples = still_samples(rig.armature, first.samples, rig.hips, frames, depsgraph, frame, touched)
         return None if samples is None else BodyNow(frame, *frames, samples)
 
     def goals(self, now: BodyNow) -> dict[str, list[Goal]]:
         """The goals of all tips."""
-        each = zip(self.rig.limbs, self._readers, self.starts, now.samples, strict=True)
-        bones = self.rig.armature.pose.bones
-        return {
-            limb.tip: [Goal(Anywhere()) if is_waiting(bones[limb.tip]) else reader.at(sampled, start)]
-            for limb, reader, start, sampled in each
-        }
+        each = zip(self.rig.limbs, self._readers, self.starts, now.samples, self._carriers, strict=True)
+        bones, found = self.rig.armature.pose.bones, {}
+        for limb, reader, start, sampled, carrier in each:
+            if is_waiting(bones[limb.tip]):
+                found[limb.tip] = [Goal(Anywhere())]
+            elif carrier:
+                rig = sampled.rig._replace(into=self._into[carrier] @ sampled.rig.into)
+                found[limb.tip] = [reader.at(sampled._replace(rig=rig), start)._replace(on=carrier)]
+            else:
+                found[limb.tip] = [reader.at(sampled, start)]
+        return found
+
+    def _see_carriers(self, depsgraph: Depsgraph) -> None:
+        """Read where the bones of the body are that carry targets."""
+        bones = self.rig.armature.evaluated_get(depsgraph).pose.bones if any(self._carriers) else {}
+        self._into = {name: bones[name].matrix.inverted() for name in self._carriers if name}
 
 
 def _is_driven(rig: RigBody) -> bool:

@@ -34,6 +34,7 @@ from ..rig.targets.spaces import spaces_on
 from ..rig.targets.surface import looks_of
 from ..rig.targets.untouched import (
     MADE_ROTATION,
+    carriers_of,
     forget_rotation,
     is_as_made,
     is_waiting,
@@ -161,7 +162,7 @@ def target_from_animation(
     _check_own_targets(limbs)
     motions = []
     for limb in limbs:
-        check_limb(limb, scene, view_layer)
+        _check(limb, scene, view_layer)
         motions.append(TargetMotion(limb))
     done, keyed = 0, [_frames(limb, frame_start, frame_end, only_keys, scene) for limb in limbs]
     count = sum(map(len, keyed))
@@ -205,7 +206,7 @@ def target_to_tip(
     frame, depsgraph = scene.frame_current + scene.frame_subframe, view_layer.depsgraph
     motions = []
     for limb in limbs:
-        check_limb(limb, scene, view_layer)
+        _check(limb, scene, view_layer)
         motion = TargetMotion(limb, turns=_follows_hand(limb.target, limb.subtarget))
         motion.see(depsgraph, frame)
         motions.append(motion)
@@ -260,6 +261,12 @@ def _place_target(
         if curve.data_path in paths:
             curve.update()  # the handles of the keys beside it
     saved.update_and_restore(view_layer)
+
+
+def _check(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
+    """Raise what check_limb() does, but for a target that bones of the limb's body carry."""
+    body = body_of(limb.armature, limb.tip) if hasattr(limb.armature, "ik_triangulation") else None
+    check_limb(limb, scene, view_layer, carried=body is not None and any(carriers_of(body, limb)))
 
 
 def _check_own_targets(limbs: Sequence[Limb]) -> None:

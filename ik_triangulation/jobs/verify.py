@@ -49,7 +49,7 @@ def verify(
     if not limbs:
         raise ChainError(f"No target of '{armature.name}' has been moved. Move one, or key it.")
     for limb in limbs:
-        check_limb(limb, scene, view_layer)
+        check_limb(limb, scene, view_layer, carried=True)
     seen = {limb.tip: _look(limb, frames, scene, view_layer) for limb in limbs}
     return {tip: tip_of_frames(armature.name, tip, JudgedFrames.of(found)) for tip, found in seen.items()}
 

@@ -6,6 +6,7 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.errors import TargetError
+from ik_triangulation.jobs import live
 from ik_triangulation.jobs.bake import bake_body
 from ik_triangulation.jobs.pose import solve_body_pose
 from ik_triangulation.jobs.problem import body_of
@@ -123,6 +124,27 @@ def test_a_hand_is_on_its_own_hips_for_some_frames_and_in_the_world_before_and_a
     assert (left - on_hips[0]).length < 1e-4
     bpy.context.scene.frame_set(first)
     assert (target.matrix_world.translation - begins).length < 1e-5
+
+
+def test_live_a_hand_stays_on_its_own_hips_while_the_other_one_pulls_them_down(rig):
+    target, other, scene = limb(rig, "hand.L").target, limb(rig, "hand.R").target, bpy.context.scene
+    target.location = (0.25, -0.1, 1.05)
+    set_space(rig, "hand.L", rig, "spine", 4, 9)
+    other.animation_data_clear()
+    scene.frame_set(6)
+    live.start(rig, "hand.L")
+    heights = []
+    for height in (1.0, 0.6, 0.3):
+        other.location = (-0.3, -0.4, height)
+        bpy.context.view_layer.update()
+        bpy.context.view_layer.update()  # the target goes along with the hips
+        heights.append(rig.pose.bones["spine"].head.z)
+        assert (rig.pose.bones["hand.L"].tail - target.matrix_world.translation).length < 1e-4
+        assert (rig.pose.bones["hand.R"].tail - other.matrix_world.translation).length < 1e-3
+    assert heights[-1] < heights[0] - 0.03
+    scene.frame_set(11)
+    assert (rig.pose.bones["hand.L"].tail - target.matrix_world.translation).length < 1e-4
+    live.stop(rig, "hand.L")
 
 
 def test_a_head_looks_at_its_own_hand(rig):
