@@ -27,7 +27,7 @@ from ..rig.by_hand.reference import hold_reference
 from ..rig.checks import check_armature, check_limb, check_range, check_separate
 from ..rig.controls import Links
 from ..rig.dependencies import Dependencies, in_waves
-from ..rig.destination import Destination, Made
+from ..rig.destination import Destination, LayerOf, Made, reopen_layers
 from ..rig.frames.reader import FrameReader
 from ..rig.freedom import limit_notes
 from ..rig.hips import check_hips, located_by_hand
@@ -126,6 +126,8 @@ def bake_spans(
     whole, done = sum(plan.parts for plan in plans), 0
     by_limb = {id(plan.limb): plan for plan in plans}
     with Undo() as undo:
+        if not keep:
+            reopen_layers(_layers_of(limbs, spans, scene), made, view_layer, undo)
         for wave in in_waves(limbs, known):
             for part in bake_together([by_limb[id(limb)] for limb in wave], made, undo, seconds, keep):
                 done += part
@@ -137,6 +139,16 @@ def bake_spans(
         reports = [plan.report for plan in plans]
         Transaction.end(undo, within)
     return reports
+
+
+def _layers_of(limbs: Sequence[Limb], spans: Sequence[Span], scene: Scene) -> list[LayerOf]:
+    """Return the bones of those limbs that are baked onto layers."""
+    pairs = [(limb, span) for limb, span in zip(limbs, spans, strict=True) if limb.destination == "LAYER"]
+    return [LayerOf(limb.armature, limb.in_order, *_times(span, scene)) for limb, span in pairs]
+
+
+def _times(span: Span, scene: Scene) -> tuple[float, float]:
+    return evaluated_time(scene, span[0]), evaluated_time(scene, span[1])
 
 
 @cooperative
@@ -275,7 +287,12 @@ def bake_body(
     check_nla(rig.armature, scene, *ends, kind)
     frames = _frames_of(rig.limbs, settings.only_target_keys, scene, *ends, step)
     yield 0, BAKE_PARTS
+    made: Made = within.made if within else {}
     with Undo() as undo:
+        first, last = (evaluated_time(scene, frame) for frame in ends)
+        destination = Destination(first, last, made)
+        if kind == "LAYER":
+            reopen_layers([LayerOf(rig.armature, rig.bones, first, last)], made, view_layer, undo)
         solving = solve_body_frames(rig, frames, settings, scene, view_layer, undo)
         samples, problem, between, states = yield from solving
         kept, count = _kept(rig, ends, scene) if keep else ({}, 0)
@@ -283,8 +300,6 @@ def bake_body(
             warnings.append(f"Keys made by hand were kept at {count} frames.")
         making = body_keys(rig, problem, between, states, settings, ends, scene, kept)
         keys = yield from relay(making, (2, BAKE_PARTS))
-        first, last = (evaluated_time(scene, frame) for frame in ends)
-        destination = Destination(first, last, within.made if within else None)
         part = Writing(rig, keys, ends, destination, kind, bool(count))
         writing = write_together([part], undo, scene=scene, view_layer=view_layer)
         (written,) = yield from relay(writing, (3, BAKE_PARTS))
@@ -388,6 +403,9 @@ def bake_bodies(
     of_limbs: dict[int, Report] = {}
     with Undo() as undo:
         within = Transaction(undo)
+        whole = [(body.rig, body.span) for body in bodies if body.settings.destination == "LAYER"]
+        layers = [LayerOf(rig.armature, rig.bones, *_times(span, scene)) for rig, span in whole]
+        reopen_layers([*layers, *_layers_of(limbs, spans, scene)], within.made, view_layer, undo)
         for wave in in_waves(parts):
             some = [part.number - len(bodies) for part in wave if part.number >= len(bodies)]
             if some:

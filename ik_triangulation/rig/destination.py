@@ -1,18 +1,45 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Destinations of a bake: the active action, a new one in its place, an NLA track or a layer; old keys are kept."""
 
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from functools import partial
+from typing import NamedTuple
 
 import bpy
-from bpy.types import Action, ActionChannelbag, Object
+from bpy.types import Action, ActionChannelbag, Object, ViewLayer
 
 from .keyframes import ensure_channelbag
-from .layers import new_layer, new_strip
+from .layers import new_layer, new_strip, reopened_layer
 
 OF_RANGE = {"NLA_TRACK", "LAYER"}  # kinds that have an action of their own for a range of frames
 
 Made = dict[tuple[int, str, float, float], ActionChannelbag]
+
+
+class LayerOf(NamedTuple):
+    """Bones of an armature that are baked onto a layer, from `first` to `last`."""
+
+    armature: Object
+    bones: Collection[str]
+    first: float
+    last: float
+
+
+def reopen_layers(parts: Sequence[LayerOf], made: Made, view_layer: ViewLayer, undo: ExitStack) -> None:
+    """Have a bake of these bones take the place of the layer that an earlier one of them has put on top.
+
+    The layers are emptied, and are among those `made` then. Closing `undo` gives their keyframes back.
+    """
+    found: dict[tuple[int, str, float, float], list[LayerOf]] = {}
+    for part in parts:
+        found.setdefault((part.armature.session_uid, "LAYER", part.first, part.last), []).append(part)
+    for key, some in found.items():
+        if key not in made:
+            armature, bones = some[0].armature, {bone for part in some for bone in part.bones}
+            bag = reopened_layer(armature, bones, *key[2:], view_layer, undo)
+            if bag is not None:
+                made[key] = bag
 
 
 class Destination:

@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 import bpy
 import numpy as np
-from bpy.types import Action, ActionChannelbag, AnimData, NlaStrip, NlaTrack, Object
+from bpy.types import Action, ActionChannelbag, AnimData, NlaStrip, NlaTrack, Object, ViewLayer
 
 from ..kinematics.arrays import Array
 from ..kinematics.batch.algebra import conjugated, product, signs_along
-from .keyframes import Channel, generated
+from .keyframes import AnimatedValues, Channel, generated
 from .keyframes.arrays import SAME_FRAME, get_keys, in_range, put_keys
 from .rotation import PROPERTIES
 from .timeline import evaluated_time, strips_of
@@ -210,6 +210,33 @@ def is_layer_on_top(animation: AnimData) -> bool:
     tracks = [track for track in animation.nla_tracks if not track.mute and len(track.strips)]
     top = tracks[-1].strips[0].action if tracks and animation.action is None else None
     return top is not None and _MARK in top
+
+
+def reopened_layer(
+    armature: Object, bones: Collection[str], first: float, last: float, view_layer: ViewLayer, undo: ExitStack
+) -> ActionChannelbag | None:
+    """Return the layer on top if bakes have made it over these frames of no other bones, emptied; None otherwise.
+
+    Its track, strip and influence stay. A layer with keyframes made by hand is none of these. Closing `undo` gives its
+    keyframes back.
+    """
+    animation, top = armature.animation_data, next(_layers(armature), None)
+    if top is None or not is_layer_on_top(animation) or top.track != animation.nla_tracks[-1] or top.track.mute:
+        return None
+    ends, curves = (first, max(last, first + 1)), list(top.bag.fcurves)
+    here = all(
+        abs(a - b) <= SAME_FRAME for a, b in zip(ends, (top.strip.frame_start, top.strip.frame_end), strict=True)
+    )
+    baked = all(generated(curve).all() for curve in curves)
+    if not (here and baked and {curve.data_path for curve in curves} <= _paths(armature, bones)):
+        return None
+    undo.callback(AnimatedValues(armature, [curve.data_path for curve in curves]).update_and_restore, view_layer)
+    for curve in curves:
+        keys = get_keys(curve)
+        undo.callback(put_keys, curve, keys)
+        put_keys(curve, {name: column[:0] for name, column in keys.items()})
+    view_layer.update()
+    return top.bag
 
 
 def has_baked_layers(armature: Object, bones: Collection[str]) -> bool:

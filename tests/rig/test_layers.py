@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A layer shows what a bake into the action shows, leaves what is below alone, and is taken away without a trace."""
 
+from contextlib import suppress
 from math import asin, hypot
 from random import Random
 
@@ -17,6 +18,7 @@ from ik_triangulation.rig.layers import difference, has_baked_layers, without_ef
 from ik_triangulation.rig.limb import Limb
 
 from ..bodies import human_rig, reaching_body
+from ..interrupted import BrokenError, FailingWrite
 from ..rigs import chain_rig, empty, key_location, nothing_lost, random_rotation, rotate
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -114,6 +116,10 @@ def test_a_layer_of_a_body_shows_what_a_bake_shows_with_its_hips():
     assert apart(poses(rig), absolute) < COARSE
     assert apart(poses(rig)[2:], absolute[2:]) < SAME  # the hands are away from where they began
     assert below(rig) == keys
+    count = len(rig.animation_data.nla_tracks)
+    bake_body(body, 1, LAST, settings=BodyKeySettings(destination="LAYER"))
+    assert len(rig.animation_data.nla_tracks) == count
+    assert apart(poses(rig), absolute) < COARSE
     delete_generated(rig, body.bones)
     assert len(rig.animation_data.nla_tracks) == 0
     assert below(rig) == keys
@@ -135,6 +141,45 @@ def test_a_bake_on_top_of_an_additive_action_reaches():
     delete_generated(rig, rig.pose.bones.keys())
     assert (animation.action_blend_type, len(animation.nla_tracks)) == ("ADD", 1)
     assert apart(poses(rig), before) < SAME
+
+
+def test_another_bake_takes_the_place_of_the_layer_on_top_and_keeps_its_influence():
+    rig, target = animated()
+    before = poses(rig)
+    bake(limb(rig, target, destination="LAYER"), 1, LAST)
+    strip = rig.animation_data.nla_tracks[-1].strips[0]
+    strip.influence = 0.5
+    strip.keyframe_insert("influence", frame=6)
+    target.location.x += 0.2
+    for curve in target.animation_data.action.layers[0].strips[0].channelbags[0].fcurves:
+        for key in curve.keyframe_points:
+            key.co.y += 0.05
+    count = len(rig.animation_data.nla_tracks)
+    with nothing_lost(), FailingWrite(30) as seam, suppress(BrokenError):
+        bake(limb(rig, target, destination="LAYER"), 1, LAST)
+    assert seam.failed
+    bake(limb(rig, target, destination="LAYER"), 1, LAST)
+    assert len(rig.animation_data.nla_tracks) == count
+    strip = rig.animation_data.nla_tracks[-1].strips[0]
+    assert [tuple(key.co) for key in strip.fcurves[0].keyframe_points] == [(1.0, 1.0), (6.0, 0.5)]
+    for key in strip.fcurves[0].keyframe_points:
+        key.co.y, key.interpolation = 1.0, "LINEAR"
+    shown = poses(rig)
+    delete_generated(rig, rig.pose.bones.keys())
+    assert apart(poses(rig), before) < SAME
+    bake(limb(rig, target), 1, LAST)
+    assert apart(shown, poses(rig)) < COARSE
+
+
+def test_a_layer_of_other_frames_or_with_keys_by_hand_stays_below():
+    rig, target = animated()
+    bake(limb(rig, target, destination="LAYER"), 1, LAST)
+    bake(limb(rig, target, destination="LAYER"), 2, LAST)
+    assert len(rig.animation_data.nla_tracks) == 3
+    bag = rig.animation_data.nla_tracks[-1].strips[0].action.layers[0].strips[0].channelbags[0]
+    bag.fcurves[0].keyframe_points[3].type = "KEYFRAME"
+    bake(limb(rig, target, destination="LAYER"), 2, LAST)
+    assert len(rig.animation_data.nla_tracks) == 4
 
 
 def test_a_part_of_a_layer_is_deleted_and_the_rest_stays():
