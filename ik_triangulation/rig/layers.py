@@ -212,6 +212,19 @@ def is_layer_on_top(animation: AnimData) -> bool:
     return top is not None and _MARK in top
 
 
+def is_baked_layer(armature: Object, bones: Collection[str]) -> bool:
+    """Tell whether the layer on top has baked keyframes, of these bones alone: another bake takes its place."""
+    return _layer_of(armature, bones) is not None
+
+
+def _layer_of(armature: Object, bones: Collection[str]) -> _Layer | None:
+    animation, top = armature.animation_data, next(_layers(armature), None)
+    if top is None or not is_layer_on_top(animation) or top.track != animation.nla_tracks[-1] or top.track.mute:
+        return None
+    baked = all(generated(curve).all() for curve in top.bag.fcurves)
+    return top if baked and {curve.data_path for curve in top.bag.fcurves} <= _paths(armature, bones) else None
+
+
 def reopened_layer(
     armature: Object, bones: Collection[str], first: float, last: float, view_layer: ViewLayer, undo: ExitStack
 ) -> ActionChannelbag | None:
@@ -220,16 +233,13 @@ def reopened_layer(
     Its track, strip and influence stay. A layer with keyframes made by hand is none of these. Closing `undo` gives its
     keyframes back.
     """
-    animation, top = armature.animation_data, next(_layers(armature), None)
-    if top is None or not is_layer_on_top(animation) or top.track != animation.nla_tracks[-1] or top.track.mute:
+    top = _layer_of(armature, bones)
+    if top is None:
         return None
-    ends, curves = (first, max(last, first + 1)), list(top.bag.fcurves)
-    here = all(
-        abs(a - b) <= SAME_FRAME for a, b in zip(ends, (top.strip.frame_start, top.strip.frame_end), strict=True)
-    )
-    baked = all(generated(curve).all() for curve in curves)
-    if not (here and baked and {curve.data_path for curve in curves} <= _paths(armature, bones)):
+    ends = abs(top.strip.frame_start - first), abs(top.strip.frame_end - max(last, first + 1))
+    if max(ends) > SAME_FRAME:
         return None
+    curves = list(top.bag.fcurves)
     undo.callback(AnimatedValues(armature, [curve.data_path for curve in curves]).update_and_restore, view_layer)
     for curve in curves:
         keys = get_keys(curve)

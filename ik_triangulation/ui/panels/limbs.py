@@ -8,11 +8,12 @@ from bpy.types import Context, Object, Panel, PoseBone, UILayout
 from ...errors import IKError
 from ...jobs import live, setup
 from ...presets import SUBDIR, SUFFIX
-from ...rig import keyframes
+from ...rig import keyframes, layers
 from ...rig import limb as rig_limb
 from .. import manual
 from ..context import (
     active_armature,
+    active_body,
     active_bone,
     active_chain,
     cannot_edit,
@@ -256,11 +257,13 @@ def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Cont
 
 
 def _is_baked_already(context: Context) -> bool:
-    """Tell whether a bake replaces baked keys of the active limb: one onto a layer adds another layer instead."""
-    if active_bone(context).ik_triangulation.destination == "LAYER":
-        return False
+    """Tell whether a bake replaces baked keys of the active limb, or the layer on top."""
+    stored = active_bone(context).ik_triangulation
     try:
-        names = control_names(active_bone(context)) if active_bone(context).ik_triangulation.keys_on == "IK" else None
+        if stored.destination == "LAYER":
+            body = active_body(context)
+            return layers.is_baked_layer(active_armature(context), body.bones if body else active_chain(context))
+        names = control_names(active_bone(context)) if stored.keys_on == "IK" else None
         armature, bones = active_armature(context), names.bones if names else active_chain(context)
         return keyframes.is_baked(armature, bones)
     except IKError:
