@@ -187,6 +187,7 @@ class SpaceChange:
                 left.translation += relaxed.step(name, way) - way
             shown = space(name, first) @ inverses[name] @ base(first) @ seen[first].basis
             far = max(far, (shown.translation - (base(first) @ start).translation).length)
+            self._undo.callback(setattr, each, "inverse_matrix", inverses[name])
             each.inverse_matrix = inverse
         plan.changes = {frame: basis @ seen[frame].basis.inverted() for frame, basis in new.items()}
         self._write(plan)

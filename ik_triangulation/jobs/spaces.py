@@ -53,7 +53,8 @@ def set_space(
     last of the scene. The target does not move at the first frame, nor from the last to the one after: there it gets a
     keyframe where the space has carried it to. Its other keyframes stay where they are in the world, but within the
     span those that repeat the one before, and the time after the last one, are held in the space. Spaces that begin
-    within the span are replaced, and one that is there at its first frame ends before. Raises an IKError that names the
+    within the span are replaced, and one that is there at its first frame ends before. The same one again is fitted to
+    where its object is by now: its keyframes stay, and nothing moves at the ends. Raises an IKError that names the
     culprit; then nothing has changed.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
@@ -70,15 +71,19 @@ def set_space(
             )
     _check_space(limb, space, bone, scene, view_layer)
     change = SpaceChange(limb, start, end, scene, view_layer)
+    made = TargetSpace(space, bone, start, end)
     with Undo() as undo:
         change.begin(undo)
-        for each, span in there:
-            if span.frame_start <= end and start <= span.frame_end:
-                change.free(each, span, max(start, span.frame_start))
-        change.hold(space, bone)
+        if any(span == made for _, span in there):
+            change.fit({}, {}, AitkenSteps())
+        else:
+            for each, span in there:
+                if span.frame_start <= end and start <= span.frame_end:
+                    change.free(each, span, max(start, span.frame_start))
+            change.hold(space, bone)
         undo.pop_all()
     change.finish()
-    return TargetSpace(space, bone, start, end)
+    return made
 
 
 def end_space(

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The target of a limb moves with a table or the hips for some frames, and nothing moves at the changes."""
 
+from contextlib import suppress
+
 import bpy
 import numpy as np
 import pytest
@@ -16,7 +18,7 @@ from ik_triangulation.jobs.spaces import end_space, remove_space, set_space, spa
 from ik_triangulation.rig.limb import Limb
 
 from ..bodies import followed_rig, tails
-from ..interrupted import writes_that_undo_all
+from ..interrupted import BrokenError, FailingWrite, writes_that_undo_all
 from ..rigs import armature, empty, nothing_lost
 
 pytestmark = pytest.mark.usefixtures("empty_scene", "addon")
@@ -141,6 +143,21 @@ def test_a_target_without_keys_is_carried_and_is_as_before_without_the_space(sho
     assert apart(before, worlds(target, (1, LAST)), (1, LAST)) < NEAR
 
 
+def test_added_again_a_space_fits_the_table_that_was_moved_since(shot):
+    rig, target, table = shot
+    before = worlds(target, (START,))[START]
+    set_space(rig, "hand.L", table, frame_start=START, frame_end=END)
+    for curve in table.animation_data.action.layers[0].strips[0].channelbags[0].fcurves:
+        for key in curve.keyframe_points:
+            key.co.y *= 1.5
+    assert apart({START: before}, worlds(target, (START,)), [START]) > 0.05  # it goes along with the table
+    set_space(rig, "hand.L", table, frame_start=START, frame_end=END)
+    after, held = worlds(target, (START, END, END + 1)), local(target, table, (END, END + 1))
+    assert apart({START: before}, after, [START]) < NEAR
+    assert apart({END: held[END + 1]}, held, [END]) < NEAR
+    assert [(each.frame_start, each.frame_end) for each in spaces_of(rig, "hand.L")] == [(START, END)]
+
+
 def test_a_control_bone_is_carried_too(shot):
     rig, target, table = shot
     where = worlds(target, (1, LAST))
@@ -210,6 +227,12 @@ def test_a_space_that_cannot_be_is_refused_and_nothing_is_lost(shot):
 
 
 def test_a_write_that_fails_undoes_all(shot):
-    rig, _, table = shot
+    rig, target, table = shot
     set_space(rig, "hand.L", table, frame_start=START, frame_end=END)
+    inverse = target.constraints[0].inverse_matrix.copy()
+    table.animation_data_clear()
+    table.location.x += 0.1
+    with FailingWrite(float("inf"), at_end=True) as seam, suppress(BrokenError):
+        set_space(rig, "hand.L", table, frame_start=START, frame_end=END)
+    assert (seam.failed, target.constraints[0].inverse_matrix) == (True, inverse)
     writes_that_undo_all(lambda: set_space(rig, "hand.L", rig, "spine.001", 30, 40))
