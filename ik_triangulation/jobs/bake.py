@@ -294,6 +294,8 @@ def bake_body(
         between = yield from relay(problem.between(scene, corrected), (0, _PARTS))
     yield 1, _PARTS
     states, _ = yield from relay(problem.path(scene, settings.smoothing), (1, _PARTS))
+    if between is not None:
+        between.carry_as(problem)
     kept, count = _kept(rig, ends, scene) if keep else ({}, 0)
     if count:
         warnings.append(f"Keys made by hand were kept at {count} frames.")

@@ -30,7 +30,7 @@ from ..kinematics.rotation import rotation_between, rotation_vector
 from ..motion.contacts import Planted, planted, planted_spans
 from ..rig.anatomy.limbs import ARM, LEG, Anatomy
 from ..rig.armature import find_bone
-from ..rig.body import Contact, RigBody, hindrance, store_contacts, stored_contacts
+from ..rig.body import Contact, ContactSupport, RigBody, hindrance, store_contacts, stored_contacts
 from ..rig.checks import check_armature, check_limb, check_range
 from ..rig.controls import Controls
 from ..rig.frames.body_frames import Animation, body_by_channels, with_places
@@ -170,20 +170,21 @@ _HIPS = 0.01  # of the compliance of hips that move: in a recorded motion legs g
 def read_contacts(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[Contacts]:
     """Read the contacts of a body that touch frames, with the places at which their tips are planted.
 
-    Contacts of a limb that overlap or follow on each other are one. A held tip whose target is a mesh with the shape
+    Contacts of a limb on the same thing that overlap or follow on each other are one; of those on others that overlap
+    the later one begins where the earlier one ends. A held tip whose target is a mesh with the shape
     Surface stands on that; raises what read_ground() does.
     """
     found: dict[str, list[Planted]] = {}
     near = 2 * rig.contact_fade + 1  # a gap so short between two contacts shortens their fades
     for tip in rig.held:
-        spans = _apart([(each.frame_start, each.frame_end) for each in rig.contacts if each.tip == tip])
-        for span in spans:
+        for span, on in _apart([each for each in rig.contacts if each.tip == tip]):
             inside = range(ceil(span[0]), floor(span[1]) + 1)
             if not inside or span[0] - near > frames[-1] or span[1] + near < frames[0]:
                 continue
             samples = yield from read_body(rig, scene, inside)
             body, animated = animated_frames(rig, samples)
-            found.setdefault(tip, []).append(Planted.of(span, tip_places(body, tip, samples, animated)))
+            carried = {**samples.supports, **_carried(rig, samples, animated)}.get(on) if on else None
+            found.setdefault(tip, []).append(Planted.of(span, tip_places(body, tip, samples, animated), on, carried))
     limbs = {tip: limb for tip in rig.held if (limb := mesh_under(rig, tip)) is not None}
     ground: dict[str, Ground] = {}
     if limbs:
@@ -196,13 +197,19 @@ def read_contacts(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[C
     return Contacts(found, ground)
 
 
-def with_contacts(body: Body, contacts: Contacts, fade: float, samples: BodySamples, frames: Numbers) -> Numbers:
-    """Return frames of all bones (n, 3, 4, F) with held tips where their contacts and the fades around have them."""
+def with_contacts(
+    rig: RigBody, body: Body, contacts: Contacts, samples: BodySamples, frames: Numbers, shown: Numbers | None = None
+) -> Numbers:
+    """Return frames of all bones (n, 3, 4, F) with held tips where their contacts and the fades around have them.
+
+    Bones of the body that a tip is in contact with carry it by the same frames, or by others that are `shown`.
+    """
+    carried = {**samples.supports, **_carried(rig, samples, frames if shown is None else shown)}
     result, times = frames.copy(), np.array(samples.frames, float)
     into = np.linalg.inv(np.moveaxis(samples.worlds[:3, :3], -1, 0))
     for tip in {**contacts.spans, **contacts.ground}:
         places, end = tip_places(body, tip, samples, frames), body.tip(tip)
-        moved = planted(places, times, contacts.spans.get(tip, ()), fade) - places
+        moved = planted(places, times, contacts.spans.get(tip, ()), rig.contact_fade, carried) - places
         if tip in contacts.ground:
             ways, turns = contacts.ground[tip].at(times)
             moved += ways
@@ -244,14 +251,29 @@ def in_world(samples: BodySamples, places: Numbers) -> Numbers:
     return world
 
 
-def _apart(spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return spans in order, with those made one that overlap or follow on each other."""
-    found: list[tuple[float, float]] = []
-    for first, last in sorted(spans):
-        if found and first <= found[-1][1] + 1:
-            found[-1] = found[-1][0], max(found[-1][1], last)
-        else:
-            found.append((first, last))
+def _carried(rig: RigBody, samples: BodySamples, frames: Numbers) -> dict[ContactSupport, Numbers]:
+    """Return the matrices (4, 4, F; world space) of bones of a body that tips are on, by frames (n, 3, 4, F) of all."""
+    found = {}
+    for name in rig.carrying:
+        frame = np.zeros((4, 4, frames.shape[-1]))
+        frame[:3], frame[3, 3] = frames[rig.bones.index(name)], 1.0
+        found[rig.armature, name] = np.einsum("ijf,jkf->ikf", samples.worlds, frame)
+    return found
+
+
+def _apart(contacts: Sequence[Contact]) -> list[tuple[tuple[float, float], ContactSupport | None]]:
+    """Return spans with what they are on, in order and apart; those on the same that follow on each other are one."""
+    found: list[tuple[tuple[float, float], ContactSupport | None]] = []
+    for each in sorted(contacts, key=lambda contact: (contact.frame_start, contact.frame_end)):
+        first, last = each.frame_start, each.frame_end
+        if found:
+            (begin, end), on = found[-1]
+            if on == each.on and first <= end + 1:
+                found[-1] = (begin, max(end, last)), on
+                continue
+            first = max(first, end + 1)
+        if first <= last:
+            found.append(((first, last), each.on))
     return found
 
 

@@ -9,7 +9,7 @@ without its learning; offsets that fade between constraints as by Kovar, Schrein
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from math import ceil
 from typing import NamedTuple
 
@@ -114,31 +114,65 @@ def _unhurried(spans: list[Indexed], places: Numbers, fade: float, shortest: int
 
 
 class Planted(NamedTuple):
-    """A span with the `place` (3) of the foot in it, and its ways there from where it is animated at both ends (3)."""
+    """A span with the `place` (3) of the foot in it, and its ways there from where it is animated at both ends (3).
+
+    The place is in the space of what it is `on`; None is the world, where the ways are.
+    """
 
     span: _Span
     place: Numbers
     at_first: Numbers
     at_last: Numbers
+    on: Hashable | None = None
 
     @classmethod
-    def of(cls, span: _Span, places: Numbers) -> Planted:
-        """Return a span with the middle place, the median, of the foot's `places` (3, F) in it."""
-        place = np.median(places, axis=1)
-        return cls(span, place, place - places[:, 0], place - places[:, -1])
+    def of(cls, span: _Span, places: Numbers, on: Hashable | None = None, carried: Numbers | None = None) -> Planted:
+        """Return a span with the middle place, the median, of the foot's `places` (3, F) in it.
+
+        `carried` (4, 4, F) are the matrices of what it is `on`, and goes along with.
+        """
+        if carried is None:
+            place = np.median(places, axis=1)
+            return cls(span, place, place - places[:, 0], place - places[:, -1])
+        place = np.median(placed_on(carried, places), axis=1)
+        ends = _carry(carried, place) - places
+        return cls(span, place, ends[:, 0], ends[:, -1], on)
 
 
-def planted(places: Numbers, frames: Numbers, spans: Sequence[Planted], fade: float) -> Numbers:
+def placed_on(carried: Numbers, places: Numbers) -> Numbers:
+    """Return places (3, F) in the space of something with these matrices (4, 4, F)."""
+    into = np.linalg.inv(np.moveaxis(carried, -1, 0))
+    own: Numbers = np.einsum("fij,jf->if", into[:, :3, :3], places) + into[:, :3, 3].T
+    return own
+
+
+def _carry(carried: Numbers, place: Numbers) -> Numbers:
+    """Return the places (3, F) of a point (3) that something with these matrices (4, 4, F) carries along."""
+    places: Numbers = np.einsum("ijf,j->if", carried[:3, :3], place) + carried[:3, 3]
+    return places
+
+
+def planted(
+    places: Numbers,
+    frames: Numbers,
+    spans: Sequence[Planted],
+    fade: float,
+    carried: Mapping[Hashable, Numbers] | None = None,
+) -> Numbers:
     """Return places (3, F) of a foot with those of its spans, which are in order and do not overlap.
 
-    `frames` (F) are those of the places. Outside, the way that a span has at its end fades within `fade` frames, or
-    within half of the frames to the next span: the foot goes on as it was animated, from where it stands.
+    `frames` (F) are those of the places, at which what spans are on is `carried` by matrices (4, 4, F). Outside, the
+    way that a span has at its end fades within `fade` frames, or within half of the frames to the next span: the foot
+    goes on as it was animated, from where it stands.
     """
     result, begin = places.copy(), -np.inf
-    for number, (span, place, *ways) in enumerate(spans):
+    for number, (span, place, *ways, on) in enumerate(spans):
         end = spans[number + 1].span[0] if number + 1 < len(spans) else np.inf
         inside = (frames >= span[0]) & (frames <= span[1])
-        result[:, inside] = place[:, None]
+        result[:, inside] = place[:, None] if on is None else _carry((carried or {})[on][..., inside], place)
+        # What carries the foot may by now be elsewhere than as the span was read.
+        at = [np.flatnonzero(frames == each) for each in span]
+        ways = [(result - places)[:, each[0]] if len(each) else way for each, way in zip(at, ways, strict=True)]
         for way, away, gap in zip(
             ways, (span[0] - frames, frames - span[1]), (span[0] - begin, end - span[1]), strict=True
         ):

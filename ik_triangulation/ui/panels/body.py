@@ -15,7 +15,7 @@ from ..operators.contacts import (
 from ..operators.limbs import POSE_OT_ik_triangulation_body_add, limb_label
 from .layout import LimbPanel, choice, paragraph
 
-_NAME = 0.5  # width of the limb's name
+_NAME = 0.6  # width of the limb's name
 
 
 class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
@@ -48,7 +48,7 @@ class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
 
 
 class VIEW3D_UL_ik_triangulation_contacts(UIList):
-    """List of contacts: limb, first frame, last frame."""
+    """List of contacts: limb and what it is on, first frame, last frame."""
 
     def draw_item(
         self,
@@ -67,7 +67,8 @@ class VIEW3D_UL_ik_triangulation_contacts(UIList):
         held = contact.id_data.pose.bones.get(contact.tip)
         wrong = held is None or not held.ik_triangulation.hold or contact.frame_start > contact.frame_end
         row.alert = wrong
-        row.label(text=contact.tip, icon="ERROR" if wrong else "NONE")
+        on = contact.bone or contact.support.name if contact.support else ""
+        row.label(text=f"{contact.tip} on {on}" if on else contact.tip, icon="ERROR" if wrong else "NONE")
         frames = row.row(align=True)
         for name in ("frame_start", "frame_end"):
             frames.prop(contact, name, text="", emboss=False)
@@ -103,6 +104,10 @@ class VIEW3D_PT_ik_triangulation_contacts(LimbPanel, Panel):
             frames = column.column(align=True)
             frames.prop(contact, "frame_start")
             frames.prop(contact, "frame_end")
+            carrying = column.column(align=True)
+            carrying.prop(contact, "support")
+            if contact.support is not None and contact.support.type == "ARMATURE":
+                carrying.prop_search(contact, "bone", contact.support.data, "bones")
         if body.contacts:
             column.prop(body, "contact_fade")
 
