@@ -12,7 +12,7 @@ from bpy.types import Object, Scene
 from ..cooperative import Progress
 from ..errors import ChainError, SettingError
 from ..jobs.bake import BodyBake, bake_bodies
-from ..jobs.contacts import feet_of, find_contacts
+from ..jobs.find_contacts import feet_of, find_contacts
 from ..jobs.keys import body_settings
 from ..jobs.problem import bodies_and_tips, body_of
 from ..jobs.reach import Stop, body_stop, reach_with_body, saved_stops

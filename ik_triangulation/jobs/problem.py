@@ -37,6 +37,7 @@ from ..kinematics.arrays import Columns, Numbers
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import cross, lengths, normalized, product, quaternions
 from ..kinematics.body_anatomy import Part
+from ..motion.carried_path import carried_path
 from ..motion.faded_path import standing
 from ..motion.jumps import ways_of
 from ..motion.method import Natural
@@ -54,12 +55,9 @@ from ..rig.timeline import Clock
 from ..solvers.body.floor import Floor, floor_of
 from ..solvers.body.reaching import reaching_of
 from ..solvers.natural.posture import USUAL_FPS
-from .contacts import Contacts, compliance_with_contacts, lifted, read_contacts, with_contacts
+from .contacts import Contacts, carried_tips, compliance_with_contacts, lifted, read_contacts, with_contacts
 from .frame_solver import at_frame, solver_settings
 from .held_places import HeldPlaces, Planned
-
-_ROUNDS = 4  # of solving anew, as the bones that carry tips have moved
-_CARRIED = 2e-5  # of the size of the body: way of them from one to the next that is none
 
 
 def fps_of(scene: Scene, frames: Sequence[float]) -> float:
@@ -316,14 +314,18 @@ class BodyProblem:
     def path(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Work[SolvedPath]:
         """Solve all frames together, with the limbs of planted tips bent in the reference as stand() does."""
         yield from self.stand(fps_of(scene, self.samples.frames))
-        for _ in range(_ROUNDS if self.rig.carrying and tasks is None else 0):
-            found = yield from Natural().solve(self.shot(scene, smoothing))
-            self._solved = Geometry(self.body.tree, found.states).frames
-            held = self._carried(self._solved)
-            if np.abs(held - self.held_frames)[:, :, 3].max() <= _CARRIED * self.body.tree.size:
-                return found
-            self._hold(held)
-        return (yield from Natural().solve(self.shot(scene, smoothing, tasks)))
+        if tasks is not None or not self.rig.carrying or not self._contacts:
+            return (yield from Natural().solve(self.shot(scene, smoothing, tasks)))
+        arms = {self.body.number_of[tip] for tip in carried_tips(self.rig, self._contacts)}
+        return (yield from carried_path(self.body, self.shot(scene, smoothing), arms, self._carry))
+
+    def _carry(self, states: States) -> tuple[Sequence[Task], float]:
+        """Hold tips on bones of the body as they are in states; return all tasks, and the largest way of a tip."""
+        self._solved = Geometry(self.body.tree, states).frames
+        held = self._carried(self._solved)
+        way = float(np.abs(held - self.held_frames)[:, :, 3].max())
+        self._hold(held)
+        return self.tasks, way
 
     def carry_as(self, solved: BodyProblem) -> None:
         """Hold tips on bones of the body where these were solved, at other frames of the same shot."""

@@ -8,7 +8,7 @@ from mathutils import Euler, Matrix, Vector
 
 from ik_triangulation.errors import ChainError, IKError, RigError
 from ik_triangulation.jobs.bake import bake_body, delete_generated
-from ik_triangulation.jobs.contacts import feet_of, find_contacts
+from ik_triangulation.jobs.find_contacts import feet_of, find_contacts
 from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.rig.body import Contact, store_contacts, stored_contacts
 from ik_triangulation.rig.by_hand.record import recorded_body

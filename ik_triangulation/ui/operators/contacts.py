@@ -5,7 +5,8 @@ import bpy
 from bpy.types import Context, Object
 
 from ...cooperative import Job
-from ...jobs import contacts, live
+from ...jobs import find_contacts as contacts
+from ...jobs import live
 from ...rig import body as rig_body
 from ...rig import limb as rig_limb
 from ..context import active_armature, active_bone, cannot_pose, is_limb
