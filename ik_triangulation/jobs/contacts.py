@@ -163,10 +163,11 @@ def read_contacts(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[C
     """Read the contacts of a body that touch frames, with the places at which their tips are planted.
 
     Contacts of a limb on the same thing that overlap or follow on each other are one; of those on others that overlap
-    the later one begins where the earlier one ends. A held tip whose target is a mesh with the shape
-    Surface stands on that; raises what read_ground() does.
+    the later one begins where the earlier one ends. A held tip whose target is a mesh with the shape Surface stands on
+    that, and nothing else carries it; raises what read_ground() does.
     """
     found: dict[str, list[Planted]] = {}
+    limbs = {tip: limb for tip in rig.held if (limb := mesh_under(rig, tip)) is not None}
     near = 2 * rig.contact_fade + 1  # a gap so short between two contacts shortens their fades
     for tip in rig.held:
         for span, on in _apart([each for each in rig.contacts if each.tip == tip]):
@@ -175,9 +176,9 @@ def read_contacts(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[C
                 continue
             samples = yield from read_body(rig, scene, inside)
             body, animated = animated_frames(rig, samples)
+            on = None if tip in limbs else on
             carried = {**samples.supports, **_carried(rig, samples, animated)}.get(on) if on else None
             found.setdefault(tip, []).append(Planted.of(span, tip_places(body, tip, samples, animated), on, carried))
-    limbs = {tip: limb for tip in rig.held if (limb := mesh_under(rig, tip)) is not None}
     ground: dict[str, Ground] = {}
     if limbs:
         samples = yield from read_body(rig, scene, frames)

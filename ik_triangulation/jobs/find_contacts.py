@@ -18,7 +18,7 @@ from bpy.types import Object, Scene, ViewLayer
 from mathutils import Vector
 
 from ..cooperative import Job, Work, cooperative, relay
-from ..errors import ChainError
+from ..errors import ChainError, TargetError
 from ..kinematics.arrays import Numbers
 from ..motion.contacts import Indexed, floor_height, placed_on, planted_spans
 from ..motion.touching import Stay, Touchable, stays_on
@@ -39,11 +39,11 @@ from ..rig.touchables import (
     away_from_bone,
     check_touchable,
     meshes_to_touch,
-    stands_still,
+    never_moves,
 )
 from ..settings import check_registered
 from ..settings.property_groups import keep_settings
-from .contacts import animated_frames, in_world, tip_places
+from .contacts import animated_frames, in_world, mesh_under, tip_places
 from .writing import Undo
 
 _UP = Vector((0.0, 0.0, 1.0))
@@ -124,6 +124,14 @@ def find_contacts(
         store_contacts(armature, sorted([*kept, *found], key=lambda each: (each.frame_start, each.tip)))
         undo.pop_all()
     return found
+
+
+def named_meshes(names: Sequence[str], scene: Scene) -> list[Object]:
+    """Return the objects of a scene with these names. Raises TargetError for one that is not there."""
+    missing = next((name for name in names if name not in scene.objects), None)
+    if missing is not None:
+        raise TargetError(f"'{missing}' is not in this scene. Name a mesh that hands or feet touch.")
+    return [scene.objects[name] for name in names]
 
 
 def feet_of(armature: Object) -> tuple[str, ...]:
@@ -277,7 +285,8 @@ class _Search:
         """Return where a foot that is planted in these spans stands in the world, or on meshes that move."""
         ground = np.full(self._places[tip].shape[1], _UNSEEN * self._limbs[tip])
         things = [Touchable(None, self._places[tip], ground, self._hips)]
-        moving = (mesh for mesh in self._meshes if not stands_still(mesh.frames))
+        under = mesh_under(self._rig, tip) is not None
+        moving = (mesh for mesh in self._meshes if not under and not never_moves(mesh.frames))
         things += [self._on_mesh(tip, mesh, self._hips) for mesh in moving]
         if len(things) == 1:
             return [Stay(None, *span) for span in planted]

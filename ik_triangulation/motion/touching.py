@@ -44,7 +44,7 @@ class Touchable(NamedTuple):
 
 
 class Stay(NamedTuple):
-    """What a tip is on, None for the world, from the `first` to the `last` frame by their indices."""
+    """A span of a tip on something, None for the world, from the `first` to the `last` frame by their indices."""
 
     on: Hashable | None
     first: int
@@ -99,7 +99,7 @@ class _Claim(NamedTuple):
 
     @property
     def wander(self) -> float:
-        """How far the tip is at most from the middle place [limbs]."""
+        """The largest distance of the tip from its middle place [limbs]."""
         return _wander(self.motion.places[:, self.span[0] : self.span[1] + 1])
 
     @property

@@ -132,7 +132,7 @@ def _may_move(ob: Object, known: Dependencies) -> bool:
     return False
 
 
-def stands_still(frames: Numbers) -> bool:
+def never_moves(frames: Numbers) -> bool:
     """Tell whether a thing with these unscaled frames (4, 4, F) does not move."""
     return bool(np.abs(frames - frames[..., :1]).max() <= _STILL * max(1.0, np.abs(frames[:3, 3]).max()))
 

@@ -198,7 +198,7 @@ def rest(make, seed):
                 step = max(step, ways[1].max() / max(ways[0].max(), 1e-3))
     off = max((tip.largest_distance for report in reports for tip in report.tips.values()), default=0.0)
     return Rested(
-        len(true & found) / len(true) if true else 1.0,
+        len(true & found) / len(true) if true else np.nan,
         len(true & found) / len(found) if found else 1.0,
         slid,
         slips,
@@ -229,6 +229,12 @@ def places_on(rig, contact, frames):
     return np.array(found)
 
 
+def _means(done):
+    """The mean shares of frames that are found and of those that are true, as text."""
+    every = [[getattr(each, field) for each in done] for field in ("recall", "precision")]
+    return ("-" if np.isnan(each).all() else f"{np.nanmean(each):.1%}" for each in every)
+
+
 def run_scenes(seeds):
     """A line for each kind of scene, over some seeds."""
     print(f"Find Contacts and Bake, scenes of {seeds} seeds: the means of shares, the worst of all else, in mm")
@@ -243,18 +249,18 @@ def run_scenes(seeds):
             empty_file()
             done.append(rest(make, seed))
         every += done
-        recall, precision = (np.mean([getattr(each, field) for each in done]) for field in ("recall", "precision"))
+        recall, precision = _means(done)
         worst = [max(getattr(each, field) for each in done) for field in ("slid", "slips", "off", "step")]
         told = "" if all(each.reached for each in done) else ", missed"
         time = np.median([each.milliseconds for each in done])
         print(
-            f"| {name} | {recall:.1%} | {precision:.1%} | {1e3 * worst[0]:.0f} | {1e3 * worst[1]:.2f} | "
+            f"| {name} | {recall} | {precision} | {1e3 * worst[0]:.0f} | {1e3 * worst[1]:.2f} | "
             f"{1e3 * worst[2]:.2f}{told} | {worst[3]:.2f} | {time:.2f} |",
             flush=True,
         )
-    recall, precision = (np.mean([getattr(each, field) for each in every]) for field in ("recall", "precision"))
-    least = min(each.recall for each in every)
-    print(f"| all | {recall:.1%} | {precision:.1%} | | | | | |\nThe fewest frames found in a scene: {least:.1%}")
+    recall, precision = _means(every)
+    least = np.nanmin([each.recall for each in every])
+    print(f"| all | {recall} | {precision} | | | | | |\nThe fewest frames found in a scene: {least:.1%}")
 
 
 def run(arguments):

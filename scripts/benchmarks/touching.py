@@ -220,9 +220,8 @@ def box_in_both_hands(seed):
 def hand_on_the_other(seed):
     """The left hand takes the right one, which goes on, and claps it twice after that."""
     stage = Stage(130, seed)
-    right = course(
-        [(1, 1, (-0.3, -0.3, 1.1), None), (60, 60, (-0.02, -0.42, 1.3), None), (130, 130, (-0.05, -0.4, 1.1), None)]
-    )
+    places = {1: (-0.12, -0.3, 1.1), 60: (0.02, -0.34, 1.22), 130: (0.0, -0.32, 1.12)}
+    right = course([(frame, frame, place, None) for frame, place in places.items()])
     stage.lead({"hand.R": right})
     held = [stage.matrix("hand.R", frame) for frame in stage.every]
 
@@ -282,6 +281,29 @@ def feet_on_a_turntable(seed):
     stands = _standing(stage, lambda f: table(f) @ LOWER, spans)
     truths = [Truth(tip, a, b, "Turntable") for tip, own in stands.items() for a, b in own]
     return Made(stage.recorded(), stage.frames, truths)
+
+
+def cart_that_is_pushed(seed):
+    """Both hands on the handle of a cart that a figure pushes as it walks."""
+    from tests.bodies import walking_body
+
+    stage = Stage(72, seed)
+    bpy.data.objects.remove(stage.model)
+    stage.model, step = walking_body(72), 1.2 / 72
+
+    def handle(frame):
+        return Matrix.Translation((0.0, -0.36 - step * (frame - 1), 1.0))
+
+    stage.mesh("Handle", (0.7, 0.04, 0.04), handle)
+    stage.mesh("Cart", (0.7, 0.8, 0.6), lambda frame: handle(frame) @ Matrix.Translation((0.0, -0.55, -0.4)))
+    ways, truths = {}, []
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        stops = [(1, 1, (0.45 * sign, -0.1, 1.0), None), (14, 60, (0.2 * sign, 0.0, 0.045), handle)]
+        ways[f"hand.{side}"] = course([*stops, (72, 72, (0.45 * sign, -1.3, 1.05), None)], _random_drift(stage))
+        truths.append(Truth(f"hand.{side}", 14, 60, "Handle"))
+    stage.lead(ways)
+    stands = [("foot.L", 1, 12), ("foot.R", 13, 24), ("foot.L", 25, 36), ("foot.R", 37, 48), ("foot.L", 49, 60)]
+    return Made(stage.recorded(), stage.frames, [*truths, *(Truth(*stand, None) for stand in stands)])
 
 
 def hand_along_a_rail(seed):
@@ -366,6 +388,7 @@ def cup_with_noise(seed):
 
 SCENES: dict[str, Callable[[int], Made]] = {
     "both hands on a cart": hands_on_a_cart,
+    "a cart that is pushed": cart_that_is_pushed,
     "a box in both hands": box_in_both_hands,
     "a hand on the other": hand_on_the_other,
     "feet on a lift": feet_on_a_lift,

@@ -9,6 +9,7 @@ from mathutils import Euler, Matrix, Vector
 from ik_triangulation.errors import ChainError, IKError, RigError
 from ik_triangulation.jobs.bake import bake_body, delete_generated
 from ik_triangulation.jobs.find_contacts import feet_of, find_contacts
+from ik_triangulation.jobs.pose import solve_body_pose
 from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.rig.body import Contact, store_contacts, stored_contacts
 from ik_triangulation.rig.by_hand.record import recorded_body
@@ -231,6 +232,22 @@ def test_a_hand_is_held_on_what_moves_and_the_report_says_so(bone):
     on = places_on(rig, "hand.L", support, bone, range(1, 25))
     assert np.linalg.norm(np.diff(on, axis=1), axis=0).max() < 0.04  # it neither jumps there nor away
     assert recorded_body(rig, "hand.L", bpy.context.scene)[0].contacts == body_of(rig, "hand.L").contacts
+
+
+@pytest.mark.parametrize("bone", ["", "hand.R"])
+def test_a_pose_of_the_present_frame_holds_a_hand_on_what_moves(bone):
+    rig = sliding_rig(24)
+    arm_and_feet(rig)
+    support = rig if bone else moving_cart(24)
+    store_contacts(rig, [Contact("hand.L", 8, 16, support, bone)])
+    found = []
+    for frame in (8, 13):
+        bpy.context.scene.frame_set(frame)
+        assert solve_body_pose(body_of(rig, "hand.L")).reached
+        bpy.context.view_layer.update()
+        on = support.matrix_world @ (rig.pose.bones[bone].matrix if bone else Matrix())
+        found.append(on.inverted() @ rig.matrix_world @ rig.pose.bones["hand.L"].tail)
+    assert (found[0] - found[1]).length < 1e-3
 
 
 @pytest.mark.parametrize(

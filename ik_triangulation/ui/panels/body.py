@@ -15,7 +15,7 @@ from ..operators.contacts import (
 from ..operators.limbs import POSE_OT_ik_triangulation_body_add, limb_label
 from .layout import LimbPanel, choice, paragraph
 
-_NAME = 0.6  # width of the limb's name
+_NAME = 0.5  # width of the limb's name
 
 
 class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
@@ -66,6 +66,7 @@ class VIEW3D_UL_ik_triangulation_contacts(UIList):
         row.use_property_split = False
         held = contact.id_data.pose.bones.get(contact.tip)
         wrong = held is None or not held.ik_triangulation.hold or contact.frame_start > contact.frame_end
+        wrong = wrong or not _is_there(contact, context)
         row.alert = wrong
         on = contact.bone or contact.support.name if contact.support else ""
         row.label(text=f"{contact.tip} on {on}" if on else contact.tip, icon="ERROR" if wrong else "NONE")
@@ -79,6 +80,13 @@ class VIEW3D_UL_ik_triangulation_contacts(UIList):
         return [self.bitflag_filter_item] * len(contacts), [in_time.index(i) for i in range(len(contacts))]
 
 
+def _is_there(contact: PropertyGroup, context: Context) -> bool:
+    """Tell whether what a contact is on is in the scene."""
+    on = contact.support
+    bones = on.pose.bones if on is not None and on.type == "ARMATURE" else ()
+    return on is None or (context.scene in on.users_scene and (not contact.bone or contact.bone in bones))
+
+
 class VIEW3D_PT_ik_triangulation_contacts(LimbPanel, Panel):
     bl_label = "Contacts"
     bl_parent_id = "VIEW3D_PT_ik_triangulation_body"
@@ -89,7 +97,7 @@ class VIEW3D_PT_ik_triangulation_contacts(LimbPanel, Panel):
         body = armature.ik_triangulation
         column.operator(POSE_OT_ik_triangulation_contacts_find.bl_idname, icon="VIEWZOOM")
         if not body.contacts:
-            paragraph(column, "Feet that slide in a recorded motion are held where they stand", context, "INFO")
+            paragraph(column, "Feet and hands that slide in a recording are held where they rest", context, "INFO")
         row = column.row()
         name = VIEW3D_UL_ik_triangulation_contacts.__name__
         row.template_list(name, "", body, "contacts", body, "contact", rows=4 if body.contacts else 2, maxrows=8)
