@@ -40,6 +40,7 @@ from ..rig.touchables import (
     check_touchable,
     meshes_to_touch,
     never_moves,
+    runs_at_rest,
 )
 from ..settings import check_registered
 from ..settings.property_groups import keep_settings
@@ -49,6 +50,7 @@ from .writing import Undo
 _UP = Vector((0.0, 0.0, 1.0))
 _GROUND = 0.2  # of a leg: a hand that rests no higher than that above the feet is the front paw of an animal
 _UNSEEN = 0.07  # [limbs] distance of the ground in the world, of which nothing is known: a mesh that is nearer wins
+_HELD = 0.2  # [s] for which a hand has to carry a thing that the other one is on
 _UNSCALED = 1e-5  # deviation of a scale from 1 that is none
 
 
@@ -345,7 +347,7 @@ class _Search:
         return kept
 
     def _contact(self, tip: str, stay: Stay, known: Dependencies) -> Contact | None:
-        """Return the contact of a stay; on what a hand of the body itself carries, it is on that hand."""
+        """Return the contact of a stay; on what a hand of the body itself carries, it is on that hand while it does."""
         frames = self._samples.frames[stay.first], self._samples.frames[stay.last]
         if not isinstance(stay.on, tuple):
             return Contact(tip, *frames)
@@ -353,8 +355,17 @@ class _Search:
         carrier = None if bone else follows_body(self._rig.armature, ob, "", known)
         if carrier is None:
             return Contact(tip, *frames, ob, bone)
-        if tip in self._rig.line(carrier):
+        if tip in self._rig.line(carrier) or carrier not in self._rig.bones:
             return None
+        mesh = next(each for each in self._meshes if each.object == ob)
+        inside = slice(stay.first, stay.last + 1)
+        into = np.linalg.inv(np.moveaxis(self._world(carrier)[..., inside], -1, 0))
+        on = np.moveaxis(into @ np.moveaxis(mesh.frames[..., inside], -1, 0), 0, -1)
+        runs = [run for run in runs_at_rest(on) if (run[1] - run[0]) >= _HELD * self._fps]
+        if not runs:
+            return None
+        first, last = max(runs, key=lambda run: run[1] - run[0])
+        frames = self._samples.frames[stay.first + first], self._samples.frames[stay.first + last]
         return Contact(tip, *frames, self._rig.armature, carrier)
 
 

@@ -137,6 +137,14 @@ def never_moves(frames: Numbers) -> bool:
     return bool(np.abs(frames - frames[..., :1]).max() <= _STILL * max(1.0, np.abs(frames[:3, 3]).max()))
 
 
+def runs_at_rest(frames: Numbers) -> list[tuple[int, int]]:
+    """Return the first and last index of runs in which a thing with these unscaled frames (4, 4, F) does not move."""
+    steps = np.abs(np.diff(frames, axis=-1)).max((0, 1))
+    still = np.concatenate((steps <= _STILL * max(1.0, np.abs(frames[:3, 3]).max()), [False]))
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], still)).astype(int)))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+
+
 def away_from_bone(points: Numbers, head: Numbers, tail: Numbers, part: str) -> Numbers:
     """Return the distances (F) of the nearest of points (k, 3, F) from the skin around a bone, 0.0 inside of it.
 

@@ -15,7 +15,7 @@ from scripts.benchmarks import touching
 from scripts.benchmarks.contacts import places_on
 
 from ..bodies import human_rig, sliding_rig, tails
-from ..rigs import all_keys, nothing_lost
+from ..rigs import all_keys, curves_of, nothing_lost
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -106,6 +106,16 @@ def test_hands_alone_leave_the_hips_and_what_is_in_the_other_hand_is_on_that():
     rig, box = still_hand(on="hand.R")
     found = of_hands(find_contacts(rig, 1, 24))
     assert [(each.tip, each.on) for each in found] == [("hand.L", (rig, "hand.R"))]
+    for frame, turn in ((1, -0.3), (12, 0.0)):  # the right hand comes and takes it
+        rig.pose.bones["upper_arm.R"].rotation_quaternion = 1.0, turn, 0.0, 0.0
+        rig.pose.bones["upper_arm.R"].keyframe_insert("rotation_quaternion", frame=frame)
+        box.constraints[0].influence = float(frame == 12)
+        box.constraints[0].keyframe_insert("influence", frame=frame)
+    for curve in curves_of(box):
+        for key in curve.keyframe_points:
+            key.interpolation = "CONSTANT"
+    found = of_hands(find_contacts(rig, 1, 24))
+    assert [(each.tip, each.on, each.frame_start) for each in found] == [("hand.L", (rig, "hand.R"), 12)]
 
 
 def test_the_things_that_count_can_be_chosen():
