@@ -60,9 +60,9 @@ if TYPE_CHECKING:
     from .jobs.bake import rebake as rebake
     from .jobs.calls import call as call
     from .jobs.compare import compare as compare
-    from .jobs.contacts import find_contacts as find_contacts
     from .jobs.controls import let_follow
     from .jobs.edit import pull as pull
+    from .jobs.find_contacts import find_contacts as find_contacts
     from .jobs.follow_rig import follow_rig as follow_rig
     from .jobs.frame_solver import FrameResult
     from .jobs.grasp import grasp as grasp

@@ -18,7 +18,8 @@ python scripts/benchmark.py edge [--count N] [--bodies N]       targets that lea
                                  [--seed N]                     beside Blender's IK, and of bodies
 python scripts/benchmark.py arcs [--count N] [--jobs ...]       paths of the wrist in reaches: bow, length and speed,
                                  [--paths ...]                  and what begins to move first
-python scripts/benchmark.py contacts FOLDER [--frames N]      recorded motion whose feet slide, cleaned
+python scripts/benchmark.py contacts [FOLDER] [--frames N]      recorded motion whose feet slide, cleaned; without a
+                                     [--seeds N]                folder scenes with hands and feet on what moves
 python scripts/benchmark.py grasp FOLDER [--each]               hands of other people's characters around 20 objects
 python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps beside the scalar solvers
                                 [--limits] [--peers N]          and maps with Finish of limited chains

@@ -26,6 +26,7 @@ WRITTEN = {
     "rig/rotation.py": ANY,
     "kinematics/body.py": WORLD + ", by default",
     "jobs/contacts.py": WORLD,
+    "jobs/find_contacts.py": WORLD,
     "jobs/reach_motion.py": WORLD,
     "jobs/problem.py": WORLD,
     "jobs/tips.py": WORLD,

@@ -209,8 +209,15 @@ def add_body(command: ArgumentParser, hold: str = "--hold", of_bake: bool = True
         body.add_argument(
             "--contacts",
             action="store_true",
-            help="find where held feet are planted first, in place of the contacts in the file; without held tips, "
-            "the feet",
+            help="find first where held feet are planted and held hands rest on something, in place of the contacts "
+            "in the file; without held tips, the feet and the hands that reach for nothing",
+        )
+        body.add_argument(
+            "--on",
+            nargs="*",
+            metavar="MESH",
+            dest="supports",
+            help="meshes that --contacts looks at (default: all that are shown; none: only the body itself)",
         )
     body.add_argument(
         "--balance", action=BooleanOptionalAction, default=None, help="keep the centre of mass above the held tips"

@@ -12,7 +12,7 @@ from bpy.types import Object, Scene
 from ..cooperative import Progress
 from ..errors import ChainError, SettingError
 from ..jobs.bake import BodyBake, bake_bodies
-from ..jobs.contacts import feet_of, find_contacts
+from ..jobs.find_contacts import feet_of, find_contacts, named_meshes
 from ..jobs.keys import body_settings
 from ..jobs.problem import bodies_and_tips, body_of
 from ..jobs.reach import Stop, body_stop, reach_with_body, saved_stops
@@ -48,7 +48,10 @@ def bake_one_body(arguments: Namespace, scene: Scene, progress: Progress | None)
         armature = _given_armature(arguments, scene)
         feet = feet_of(armature)
         start, end, _ = _range(arguments, armature, feet[0] if feet else armature.pose.bones[0].name, scene)
-        find_contacts(armature, start, end, feet, scene, scene.view_layers[0])
+        supports = None if arguments.supports is None else named_meshes(arguments.supports, scene)
+        find_contacts(armature, start, end, (), scene, scene.view_layers[0], supports)
+    elif arguments.supports is not None:
+        raise SettingError("--on names what hands and feet touch. Give --contacts as well.")
     bake = _with_given(arguments, _given_body(arguments, scene), scene, arguments.tip)
     (report,), _ = bake_bodies([bake], (), (), scene, scene.view_layers[0], progress=progress)
     return result_of([report], scene)

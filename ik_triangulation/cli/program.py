@@ -10,7 +10,7 @@ from contextlib import redirect_stdout
 from typing import TextIO
 
 from .. import __version__
-from . import analysing, bake_list, solving
+from . import analysing, bake_list, copying, solving
 from .arguments import PROGRAM, add_quiet
 from .run import Console, execute
 
@@ -44,5 +44,6 @@ def build_parser() -> ArgumentParser:
     bake_list.add_bake_list(commands)
     analysing.add_list_assets(commands)
     solving.add_target_commands(commands)
+    copying.add_copying_commands(commands)
     analysing.add_analysis_commands(commands)
     return top

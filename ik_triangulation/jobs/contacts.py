@@ -14,34 +14,26 @@ from dataclasses import replace
 from math import ceil, floor
 from typing import NamedTuple
 
-import bpy
 import numpy as np
-from bpy.types import Object, Scene, ViewLayer
+from bpy.types import Scene
 from mathutils import Vector
 
-from ..cooperative import Job, Work, cooperative, relay
-from ..errors import ChainError
+from ..cooperative import Work
 from ..goals.task import Task
 from ..kinematics import Body
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch import States, Tree
 from ..kinematics.batch.algebra import compose, exponential, lengths, matrices
 from ..kinematics.rotation import rotation_between, rotation_vector
-from ..motion.contacts import Planted, planted, planted_spans
-from ..rig.anatomy.limbs import ARM, LEG, Anatomy
-from ..rig.armature import find_bone
-from ..rig.body import Contact, RigBody, hindrance, store_contacts, stored_contacts
-from ..rig.checks import check_armature, check_limb, check_range
-from ..rig.controls import Controls
+from ..motion.contacts import Planted, planted
+from ..rig.body import Contact, ContactSupport, RigBody
+from ..rig.checks import check_limb
 from ..rig.frames.body_frames import Animation, body_by_channels, with_places
 from ..rig.frames.body_samples import BodySamples, read_body
 from ..rig.frames.samples import go_to, temporary_scene
 from ..rig.limb import Limb, means_surface
 from ..rig.targets.surface import ShownMesh
-from ..settings import check_registered
-from ..settings.property_groups import keep_settings
 from ..solvers.body.flexing import body_compliance
-from .writing import Undo
 
 _UP = Vector((0.0, 0.0, 1.0))
 _CLEAR = 0.5  # of the height above flat ground, that a foot in the air keeps above the mesh
@@ -170,21 +162,23 @@ _HIPS = 0.01  # of the compliance of hips that move: in a recorded motion legs g
 def read_contacts(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[Contacts]:
     """Read the contacts of a body that touch frames, with the places at which their tips are planted.
 
-    Contacts of a limb that overlap or follow on each other are one. A held tip whose target is a mesh with the shape
-    Surface stands on that; raises what read_ground() does.
+    Contacts of a limb on the same thing that overlap or follow on each other are one; of those on others that overlap
+    the later one begins where the earlier one ends. A held tip whose target is a mesh with the shape Surface stands on
+    that, and nothing else carries it; raises what read_ground() does.
     """
     found: dict[str, list[Planted]] = {}
+    limbs = {tip: limb for tip in rig.held if (limb := mesh_under(rig, tip)) is not None}
     near = 2 * rig.contact_fade + 1  # a gap so short between two contacts shortens their fades
     for tip in rig.held:
-        spans = _apart([(each.frame_start, each.frame_end) for each in rig.contacts if each.tip == tip])
-        for span in spans:
+        for span, on in _apart([each for each in rig.contacts if each.tip == tip]):
             inside = range(ceil(span[0]), floor(span[1]) + 1)
             if not inside or span[0] - near > frames[-1] or span[1] + near < frames[0]:
                 continue
             samples = yield from read_body(rig, scene, inside)
             body, animated = animated_frames(rig, samples)
-            found.setdefault(tip, []).append(Planted.of(span, tip_places(body, tip, samples, animated)))
-    limbs = {tip: limb for tip in rig.held if (limb := mesh_under(rig, tip)) is not None}
+            on = None if tip in limbs else on
+            carried = {**samples.supports, **_carried(rig, samples, animated)}.get(on) if on else None
+            found.setdefault(tip, []).append(Planted.of(span, tip_places(body, tip, samples, animated), on, carried))
     ground: dict[str, Ground] = {}
     if limbs:
         samples = yield from read_body(rig, scene, frames)
@@ -196,13 +190,19 @@ def read_contacts(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[C
     return Contacts(found, ground)
 
 
-def with_contacts(body: Body, contacts: Contacts, fade: float, samples: BodySamples, frames: Numbers) -> Numbers:
-    """Return frames of all bones (n, 3, 4, F) with held tips where their contacts and the fades around have them."""
+def with_contacts(
+    rig: RigBody, body: Body, contacts: Contacts, samples: BodySamples, frames: Numbers, shown: Numbers | None = None
+) -> Numbers:
+    """Return frames of all bones (n, 3, 4, F) with held tips where their contacts and the fades around have them.
+
+    Bones of the body that a tip is in contact with carry it by the same frames, or by others that are `shown`.
+    """
+    carried = {**samples.supports, **_carried(rig, samples, frames if shown is None else shown)}
     result, times = frames.copy(), np.array(samples.frames, float)
     into = np.linalg.inv(np.moveaxis(samples.worlds[:3, :3], -1, 0))
     for tip in {**contacts.spans, **contacts.ground}:
         places, end = tip_places(body, tip, samples, frames), body.tip(tip)
-        moved = planted(places, times, contacts.spans.get(tip, ()), fade) - places
+        moved = planted(places, times, contacts.spans.get(tip, ()), rig.contact_fade, carried) - places
         if tip in contacts.ground:
             ways, turns = contacts.ground[tip].at(times)
             moved += ways
@@ -213,6 +213,12 @@ def with_contacts(body: Body, contacts: Contacts, fade: float, samples: BodySamp
             frame[:, :3] = turned
         result[end.joint, :, 3] += np.einsum("fij,jf->if", into, moved)
     return result
+
+
+def carried_tips(rig: RigBody, contacts: Contacts) -> list[str]:
+    """Return the held tips that are on bones of the body itself at some of the frames."""
+    own = {(rig.armature, bone) for bone in rig.carrying}
+    return [tip for tip, spans in contacts.spans.items() if any(each.on in own for each in spans)]
 
 
 def compliance_with_contacts(rig: RigBody, tree: Tree, tasks: Sequence[Task]) -> Numbers | None:
@@ -244,98 +250,27 @@ def in_world(samples: BodySamples, places: Numbers) -> Numbers:
     return world
 
 
-def _apart(spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return spans in order, with those made one that overlap or follow on each other."""
-    found: list[tuple[float, float]] = []
-    for first, last in sorted(spans):
-        if found and first <= found[-1][1] + 1:
-            found[-1] = found[-1][0], max(found[-1][1], last)
-        else:
-            found.append((first, last))
+def _carried(rig: RigBody, samples: BodySamples, frames: Numbers) -> dict[ContactSupport, Numbers]:
+    """Return the matrices (4, 4, F; world space) of bones of a body that tips are on, by frames (n, 3, 4, F) of all."""
+    found = {}
+    for name in rig.carrying:
+        frame = np.zeros((4, 4, frames.shape[-1]))
+        frame[:3], frame[3, 3] = frames[rig.bones.index(name)], 1.0
+        found[rig.armature, name] = np.einsum("ijf,jkf->ikf", samples.worlds, frame)
     return found
 
 
-@cooperative
-def find_contacts(
-    armature: Object,
-    frame_start: int,
-    frame_end: int,
-    tips: Sequence[str] = (),
-    scene: Scene | None = None,
-    view_layer: ViewLayer | None = None,
-) -> Job[list[Contact]]:
-    """Find the spans from `frame_start` to `frame_end` in which feet are planted, by their speed and height.
-
-    They are stored with the armature, in place of those of the same limbs within these frames, and returned. The
-    `tips` are bones at whose tails the feet are; without any, the held limbs, else the feet that are recognised. All of
-    them are held from then on. What counts is the animation made by hand or recorded, not what was baked. Raises
-    ChainError where no feet are found, and what reading a body does; then nothing has changed.
-    """
-    check_registered()
-    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
-    check_armature(armature, view_layer)
-    check_range(scene, frame_start, frame_end, 1)
-    settings = armature.ik_triangulation
-    feet = tuple(find_bone(armature, tip).name for tip in tips) or feet_of(armature)
-    if not feet:
-        raise ChainError("No feet are found. Select their bones, or turn on Hold in Place for them.")
-    rig = RigBody(armature, (), feet, settings.hips or _hips(armature, feet), settings.hips_motion)
-    above = {tip: [bone.name for bone in armature.pose.bones[tip].parent_recursive] for tip in feet}
-    apart = next((tip for tip in feet if rig.hips not in above[tip]), None)
-    if apart is not None:
-        raise ChainError(f"'{apart}' does not hang on the hips '{rig.hips}'. Choose other hips, or another foot.")
-    frames = range(frame_start, frame_end + 1)
-    yield 0, 1
-    samples = yield from relay(read_body(rig, scene, frames), (0, 1))
-    found = _found(rig, samples, scene, settings.contact_fade)
-    yield 1, 1
-    with Undo() as undo:
-        keep_settings(armature, undo)
-        bones, settings.hips = armature.pose.bones, rig.hips
-        for tip in feet:
-            stored = bones[tip].ik_triangulation
-            stored.hold, stored.enabled, stored.use_selected = True, True, False
-            # The feet hang on the hips, and with them in their chains they are one body.
-            stored.chain_count = above[tip].index(rig.hips) + 2
-        kept = [each for each in stored_contacts(armature) if each.tip not in feet or not _touches(each, frames)]
-        store_contacts(armature, sorted([*kept, *found], key=lambda each: (each.frame_start, each.tip)))
-        undo.pop_all()
+def _apart(contacts: Sequence[Contact]) -> list[tuple[tuple[float, float], ContactSupport | None]]:
+    """Return spans with what they are on, in order and apart; those on the same that follow on each other are one."""
+    found: list[tuple[tuple[float, float], ContactSupport | None]] = []
+    for each in sorted(contacts, key=lambda contact: (contact.frame_start, contact.frame_end)):
+        first, last = each.frame_start, each.frame_end
+        if found:
+            (begin, end), on = found[-1]
+            if on == each.on and first <= end + 1:
+                found[-1] = (begin, max(end, last)), on
+                continue
+            first = max(first, end + 1)
+        if first <= last:
+            found.append(((first, last), each.on))
     return found
-
-
-def _found(rig: RigBody, samples: BodySamples, scene: Scene, fade: int) -> list[Contact]:
-    """Return the contacts of all held tips, in the order of time."""
-    (body, frames), fps = animated_frames(rig, samples), scene.render.fps / scene.render.fps_base
-    size = float(np.cbrt(abs(np.linalg.det(samples.worlds[:3, :3, 0]))))
-    hips = in_world(samples, frames[0, :, 3])
-    legs = [size * (body.reach(tip) - body.tip(tip).place.length) for tip in rig.held]
-    feet = [tip_places(body, tip, samples, frames) for tip in rig.held]
-    spans = planted_spans(feet, hips, np.array((0.0, 0.0, 1.0)), legs, fps, fade)
-    found = [
-        Contact(tip, samples.frames[first], samples.frames[last])
-        for tip, each in zip(rig.held, spans, strict=True)
-        for first, last in each
-    ]
-    return sorted(found, key=lambda each: (each.frame_start, each.tip))
-
-
-def feet_of(armature: Object) -> tuple[str, ...]:
-    """Return the tips of the held limbs, else the feet that are recognised, if there are any."""
-    held = tuple(bone.name for bone in armature.pose.bones if bone.ik_triangulation.hold)
-    return held or tuple(limb.bones[-1] for limb in Anatomy(armature, Controls(armature)).limbs(LEG))
-
-
-def _hips(armature: Object, feet: Sequence[str]) -> str:
-    """Return the lowest bone that feet and arms hang on and that can move; empty without arms that are recognised.
-
-    Some skeletons have a pelvis that the spine does not hang on: it must not leave the spine.
-    """
-    bones = armature.pose.bones
-    arms = [limb.bones[-1] for limb in Anatomy(armature, Controls(armature)).limbs(ARM)]
-    lines = [[above.name for above in bones[tip].parent_recursive] for tip in (*feet, *arms)]
-    common = [name for name in lines[0] if all(name in line for line in lines)]
-    return next((name for name in common if not hindrance(bones[name])), "") if arms else ""
-
-
-def _touches(contact: Contact, frames: range) -> bool:
-    return contact.frame_start <= frames[-1] and contact.frame_end >= frames[0]

@@ -254,6 +254,7 @@ def values_before_start(armature: Object, name: str, frame: float) -> tuple[floa
 
 _SURE = 0.8  # of what held tips may slip: the rest is for where nobody measures
 _CLOSE = 0.3  # of what held tips may slip: with more, handles of a smooth curve are fitted
+_AGAIN = 2  # times that held tips are held anew between frames
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -356,7 +357,12 @@ def body_keys(
             inner = whole.inner
             every = np.empty((*rotations.shape[:2], len(inner))), np.empty((3, len(inner)))
             halves = _held_between(whole, bounds, between)
-            for values, here, there in zip(every, (rotations, locations), halves, strict=True):
+            for _ in range(_AGAIN if rig.carrying else 0):  # the bones that carry tips move as well
+                between.carry_at(halves, np.flatnonzero(inner))
+                bounds = _bounds(rig, between, settings, rotations, located)
+                halves = _held_between(whole, bounds, between)
+            at_halves = between.body.tree.rotations(halves), between.locations(halves, np.flatnonzero(inner))
+            for values, here, there in zip(every, (rotations, locations), at_halves, strict=True):
                 values[..., ~inner], values[..., inner] = here, there
             woven = yield from _channels(rig, problem, *every, whole.times.tolist(), before, kept)
             runs = [run._replace(values=run.values[~inner]) for run in woven]
@@ -453,15 +459,15 @@ def _bounds(
     )
 
 
-def _held_between(whole: FullBake, bounds: BodyBounds, between: BodyProblem) -> tuple[Numbers, Numbers]:
-    """Rotations (n, 4, m) and locations of the hips (3, m) at all samples between two frames, with held tips held."""
+def _held_between(whole: FullBake, bounds: BodyBounds, between: BodyProblem) -> States:
+    """States of the body at all samples between two frames, with held tips held."""
     here, tree = np.flatnonzero(whole.inner), between.body.tree
     posed = bounds.geometry(*whole.posed(whole.curves, here), here).states
     empty = np.empty((0, len(here))), np.empty((0, 4, len(here)))
     frames = States(*empty, posed.balls[tree.held], posed.root, posed.place)
     states = tree.posed(posed.balls, frames)
     hold(tree, states, [task.take(here) for task in bounds.held], share=HELD_SHARE)
-    return tree.rotations(states), between.locations(states, here)
+    return states
 
 
 def _values(runs: Sequence[Channel]) -> Numbers:

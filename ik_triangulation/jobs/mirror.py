@@ -467,8 +467,11 @@ def _mirror_contacts(armature: Object, bones: set[str], later: int) -> None:
     contacts = stored_contacts(armature)
     if not any(each.tip in bones for each in contacts):
         return
-    flipped = [
-        Contact(_flip(armature, tip), first + later, last + later) if tip in bones else Contact(tip, first, last)
-        for tip, first, last in contacts
-    ]
-    store_contacts(armature, flipped)
+    store_contacts(armature, [_flipped(armature, each, later) if each.tip in bones else each for each in contacts])
+
+
+def _flipped(armature: Object, contact: Contact, later: int) -> Contact:
+    """Return a contact of the other side, on the other bone if it is on one of the same armature."""
+    bone = _flip(armature, contact.bone) if contact.bone and contact.support == armature else contact.bone
+    first, last = contact.frame_start + later, contact.frame_end + later
+    return Contact(_flip(armature, contact.tip), first, last, contact.support, bone)

@@ -6,9 +6,8 @@ Every shot that a job solves is made here, whether for a bake, a pose, a reach, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from bpy.types import Object, Scene
@@ -38,6 +37,7 @@ from ..kinematics.arrays import Columns, Numbers
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import cross, lengths, normalized, product, quaternions
 from ..kinematics.body_anatomy import Part
+from ..motion.carried_path import carried_path
 from ..motion.faded_path import standing
 from ..motion.jumps import ways_of
 from ..motion.method import Natural
@@ -55,8 +55,9 @@ from ..rig.timeline import Clock
 from ..solvers.body.floor import Floor, floor_of
 from ..solvers.body.reaching import reaching_of
 from ..solvers.natural.posture import USUAL_FPS
-from .contacts import Contacts, compliance_with_contacts, lifted, read_contacts, with_contacts
+from .contacts import Contacts, carried_tips, compliance_with_contacts, lifted, read_contacts, with_contacts
 from .frame_solver import at_frame, solver_settings
+from .held_places import HeldPlaces, Planned
 
 
 def fps_of(scene: Scene, frames: Sequence[float]) -> float:
@@ -199,40 +200,6 @@ class LimbProblem:
         return States(every.angles, every.balls, one.held, bases[:3, :3], bases[:3, 3])
 
 
-class HeldPlaces(NamedTuple):
-    """The frames at which a body is measured, with the frames (n, 3, 4, S) of its bones as held at each.
-
-    `influence` (S) is that of each tip, by its name; the hips hang in `bases` (4, 4, S). Feet that may lift their
-    `heels`, by name, do so as far as their shins lean.
-    """
-
-    frames: Sequence[float]
-    bones: Numbers
-    influence: Mapping[str, Numbers]
-    bases: Numbers
-    heels: Mapping[str, Heel]
-
-    def foot(self, number: int, name: str, shown: Numbers, length: float) -> Numbers:
-        """Return the frames (3, 4, S) at which the bone of a held tip of this length is held, its tail in place.
-
-        `number` is the bone's, and `shown` (n, 3, 4, S) are all bones as they are.
-        """
-        frame = self.bones[number]
-        if name not in self.heels:
-            return frame
-        turned = np.empty((*frame.shape[:2], shown.shape[-1]))
-        turned[:, :3] = self.heels[name].turned(frame[:, :3], shown[:, :, 3])
-        turned[:, 3] = frame[:, 3] + length * (frame[:, 1] - turned[:, 1])
-        return turned
-
-
-class Planned(NamedTuple):
-    """Frames (n, 3, 4, F) of the bones of a body that was solved, at frames of its samples that were keyed."""
-
-    frames: Sequence[float]
-    bones: Numbers
-
-
 class BodyProblem:
     """A body to solve at all frames: its joints, its animation made by hand, and the tasks of its tips.
 
@@ -262,15 +229,16 @@ class BodyProblem:
             self.held_frames = Geometry(tree, posed).frames
         self.held_frames = with_places(rig, self.held_frames, samples.places)
         if contacts:
-            self.held_frames = with_contacts(self.body, contacts, rig.contact_fade, samples, self.held_frames)
+            self._animated = self._solved = self.held_frames
+            self.held_frames = with_contacts(rig, self.body, contacts, samples, self.held_frames)
             if contacts.ground and rig.hips_motion != "FIXED":
                 self.reference = lifted(self.reference, contacts.ground, samples)
         self._stands = not rig.planted
         self.turned_toes = set[str]()  # those that are turned back in the rotations that were read last
         self.heels = self._heels()
         self._influence = {self.body.number_of[tip]: share for tip, share in samples.influence.items()}
-        self.tasks: list[Task] = self.held_tasks(rig.held)
-        self.tasks += body_tasks(self.body, samples.goals)
+        self._asked = body_tasks(self.body, samples.goals)
+        self.tasks: list[Task] = [*self.held_tasks(rig.held), *self._asked]
         self._bound()
 
     def _bound(self) -> None:
@@ -355,7 +323,43 @@ class BodyProblem:
     def path(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Work[SolvedPath]:
         """Solve all frames together, with the limbs of planted tips bent in the reference as stand() does."""
         yield from self.stand(fps_of(scene, self.samples.frames))
-        return (yield from Natural().solve(self.shot(scene, smoothing, tasks)))
+        if tasks is not None or not self.rig.carrying or not self._contacts:
+            return (yield from Natural().solve(self.shot(scene, smoothing, tasks)))
+        arms = {self.body.number_of[tip] for tip in carried_tips(self.rig, self._contacts)}
+        return (yield from carried_path(self.body, self.shot(scene, smoothing), arms, self._carry))
+
+    def _carry(self, states: States) -> tuple[Sequence[Task], float]:
+        """Hold tips on bones of the body as they are in states; return all tasks, and the largest way of a tip."""
+        self._solved = Geometry(self.body.tree, states).frames
+        held = self._carried(self._solved)
+        way = float(np.abs(held - self.held_frames)[:, :, 3].max())
+        self._hold(held)
+        return self.tasks, way
+
+    def carry_as(self, solved: BodyProblem) -> None:
+        """Hold tips on bones of the body where these were solved, at other frames of the same shot."""
+        if not self.rig.carrying or not self._contacts:
+            return
+        frames, away = np.array(self.samples.frames, float), solved._solved - solved._animated
+        known, shown = np.array(solved.samples.frames, float), self._animated.copy()
+        for row in map(self.rig.bones.index, self.rig.carrying):
+            shown[row] += [[np.interp(frames, known, each) for each in rows] for rows in away[row]]
+        self._solved = shown
+        self._hold(self._carried(shown))
+
+    def carry_at(self, states: States, columns: Columns) -> None:
+        """Hold tips on bones of the body where states of some of the frames have these."""
+        self._solved[..., columns] = Geometry(self.body.tree, states).frames
+        self._hold(self._carried(self._solved))
+
+    def _hold(self, frames: Numbers) -> None:
+        self.held_frames = frames
+        self.tasks = [*self.held_tasks(self.rig.held), *self._asked]
+
+    def _carried(self, shown: Numbers) -> Numbers:
+        """Return all frames as held while bones of the body that carry tips are as shown; (n, 3, 4, F) each."""
+        assert self._contacts is not None
+        return with_contacts(self.rig, self.body, self._contacts, self.samples, self._animated, shown)
 
     def stand(self, fps: float = USUAL_FPS) -> Work[None]:
         """Bend the limbs of planted tips in the reference to where these stay: so the hips keep their animation."""
@@ -370,7 +374,8 @@ class BodyProblem:
     def held_places(self) -> HeldPlaces:
         """The places at which its tips are held, at all of its frames."""
         samples = self.samples
-        return HeldPlaces(samples.frames, self.held_frames, samples.influence, samples.bases, self.heels)
+        carried = self._carried if self.rig.carrying and self._contacts else None
+        return HeldPlaces(samples.frames, self.held_frames, samples.influence, samples.bases, self.heels, carried)
 
     def between(self, scene: Scene, without: tuple[float, float] | None = None) -> Work[BodyProblem]:
         """Return the body at its frames, at half frames and so far as needed between: as key reduction measures it.

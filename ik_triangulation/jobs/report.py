@@ -333,7 +333,7 @@ class Report:
     def _body_to_dict(self) -> dict[str, Any]:
         return {
             "hips": self.hips,
-            "contacts": [contact._asdict() for contact in self.contacts],
+            "contacts": [contact.to_dict() for contact in self.contacts],
             "centre_of_mass_outside": None if self.outside is None else self.outside * self.scale,
         }
 

@@ -65,6 +65,8 @@ def solve_body_frames(
             scale = float(np.cbrt(abs(np.linalg.det(samples.worlds[:3, :3, 0]))))
             if far <= _FITTED * scale * problem.body.tree.size:
                 break
+    if between is not None:
+        between.carry_as(problem)
     return samples, problem, between, states
 
 

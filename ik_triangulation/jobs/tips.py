@@ -38,8 +38,9 @@ from ..rig.timeline import Clock
 from ..rig.units import in_units_of, scale_of
 from .controls import Track, frames_between, let_show, let_watched_follow, set_switches
 from .frame_solver import Shown
+from .held_places import HeldPlaces, Planned
 from .measure import AGREES, EvaluatedLimb, Watch, astray, held_tolerances, is_within
-from .problem import BodyProblem, HeldPlaces, Planned
+from .problem import BodyProblem
 from .report import NotFollowing, Remedy, Report, TipReport
 
 _MOVED = 1e-4  # of a limb's reach, and [rad]: from which on a bone is off its place

@@ -9,7 +9,7 @@ without its learning; offsets that fade between constraints as by Kovar, Schrein
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from math import ceil
 from typing import NamedTuple
 
@@ -49,28 +49,39 @@ def planted_spans(
         others = [other for other in motions if other is not motion]
         spans += [span for span in motion.above_the_floor(spans) if not motion.is_in_the_air(span, others)]
     shortest = max(2, ceil(_SHORTEST * fps))
-    return [_unhurried(sorted(spans), places, fade, shortest) for spans, places in zip(found, feet, strict=True)]
+    return [unhurried(sorted(spans), places, fade, shortest) for spans, places in zip(found, feet, strict=True)]
+
+
+def floor_height(places: Numbers, hips: Numbers, up: Numbers, leg: float, fps: float) -> float | None:
+    """Return how high a foot at places (3, F) stands where it is slow; None for one that never is."""
+    motion = _Motion(places, hips, up, leg, fps) if places.shape[1] > 2 else None
+    return None if motion is None or not motion.slow.any() else leg * motion.floor
 
 
 class _Motion:
     """Smoothed places (3, F) of a foot [legs], its heights (F), and where it is `slow`, or at least not fast."""
 
     def __init__(self, places: Numbers, hips: Numbers, up: Numbers, leg: float, fps: float) -> None:
-        self.places, speed = _speeds(places / leg, _NOISE, fps)
-        limit = _SLOW + _CARRIED * _speeds(hips / leg, _CALM, fps)[1]
+        self.places, speed = smooth_speeds(places / leg, _NOISE, fps)
+        limit = _SLOW + _CARRIED * smooth_speeds(hips / leg, _CALM, fps)[1]
         self.fps, self.heights = fps, up @ self.places
         self.slow, self.calm = speed < limit, speed < _FAST / _SLOW * limit
+
+    @property
+    def floor(self) -> float:
+        """Height of the floor [legs]: there has to be a frame at which the foot is slow."""
+        return float(np.percentile(self.heights[self.slow], _FLOOR))
 
     def on_the_floor(self) -> list[Indexed]:
         """Return the spans in which the foot is slow and low."""
         if not self.slow.any():
             return []
-        height = self.heights - np.percentile(self.heights[self.slow], _FLOOR)
-        return self._long(_runs(self.slow & (height < _LOW), self.calm & (height < _HIGH)), _SHORTEST)
+        height = self.heights - self.floor
+        return self._long(runs_of_frames(self.slow & (height < _LOW), self.calm & (height < _HIGH)), _SHORTEST)
 
     def above_the_floor(self, others: Sequence[Indexed]) -> list[Indexed]:
         """Return the spans apart from `others` in which the foot is slow and hardly goes up or down."""
-        runs = [(first, last) for first, last in _runs(self.slow, self.slow)]
+        runs = [(first, last) for first, last in runs_of_frames(self.slow, self.slow)]
         found = []
         for first, last in runs:
             level = np.abs(self.heights - np.median(self.heights[first : last + 1])) < _LOW
@@ -87,10 +98,10 @@ class _Motion:
     def _long(self, spans: Sequence[Indexed], shortest: float) -> list[Indexed]:
         """Return spans, joined over short gaps, that are no shorter than that [s]."""
         fewest = max(2, ceil(shortest * self.fps))
-        return [span for span in _joined(spans, self.places, self.fps) if span[1] - span[0] + 1 >= fewest]
+        return [span for span in joined_spans(spans, self.places, self.fps) if span[1] - span[0] + 1 >= fewest]
 
 
-def _unhurried(spans: list[Indexed], places: Numbers, fade: float, shortest: int) -> list[Indexed]:
+def unhurried(spans: list[Indexed], places: Numbers, fade: float, shortest: int) -> list[Indexed]:
     """Return spans without so many frames at their ends that steps of the foot beside them are hardly larger."""
     frames, most = np.arange(places.shape[1], dtype=float), ceil(fade)
     animated = np.linalg.norm(np.diff(places, axis=1), axis=0)
@@ -114,31 +125,65 @@ def _unhurried(spans: list[Indexed], places: Numbers, fade: float, shortest: int
 
 
 class Planted(NamedTuple):
-    """A span with the `place` (3) of the foot in it, and its ways there from where it is animated at both ends (3)."""
+    """A span with the `place` (3) of the foot in it, and its ways there from where it is animated at both ends (3).
+
+    The place is in the space of what it is `on`; None is the world, where the ways are.
+    """
 
     span: _Span
     place: Numbers
     at_first: Numbers
     at_last: Numbers
+    on: Hashable | None = None
 
     @classmethod
-    def of(cls, span: _Span, places: Numbers) -> Planted:
-        """Return a span with the middle place, the median, of the foot's `places` (3, F) in it."""
-        place = np.median(places, axis=1)
-        return cls(span, place, place - places[:, 0], place - places[:, -1])
+    def of(cls, span: _Span, places: Numbers, on: Hashable | None = None, carried: Numbers | None = None) -> Planted:
+        """Return a span with the middle place, the median, of the foot's `places` (3, F) in it.
+
+        `carried` (4, 4, F) are the matrices of what it is `on`, and goes along with.
+        """
+        if carried is None:
+            place = np.median(places, axis=1)
+            return cls(span, place, place - places[:, 0], place - places[:, -1])
+        place = np.median(placed_on(carried, places), axis=1)
+        ends = _carry(carried, place) - places
+        return cls(span, place, ends[:, 0], ends[:, -1], on)
 
 
-def planted(places: Numbers, frames: Numbers, spans: Sequence[Planted], fade: float) -> Numbers:
+def placed_on(carried: Numbers, places: Numbers) -> Numbers:
+    """Return places (3, F) in the space of something with these matrices (4, 4, F)."""
+    into = np.linalg.inv(np.moveaxis(carried, -1, 0))
+    own: Numbers = np.einsum("fij,jf->if", into[:, :3, :3], places) + into[:, :3, 3].T
+    return own
+
+
+def _carry(carried: Numbers, place: Numbers) -> Numbers:
+    """Return the places (3, F) of a point (3) that something with these matrices (4, 4, F) carries along."""
+    places: Numbers = np.einsum("ijf,j->if", carried[:3, :3], place) + carried[:3, 3]
+    return places
+
+
+def planted(
+    places: Numbers,
+    frames: Numbers,
+    spans: Sequence[Planted],
+    fade: float,
+    carried: Mapping[Hashable, Numbers] | None = None,
+) -> Numbers:
     """Return places (3, F) of a foot with those of its spans, which are in order and do not overlap.
 
-    `frames` (F) are those of the places. Outside, the way that a span has at its end fades within `fade` frames, or
-    within half of the frames to the next span: the foot goes on as it was animated, from where it stands.
+    `frames` (F) are those of the places, at which what spans are on is `carried` by matrices (4, 4, F). Outside, the
+    way that a span has at its end fades within `fade` frames, or within half of the frames to the next span: the foot
+    goes on as it was animated, from where it stands.
     """
     result, begin = places.copy(), -np.inf
-    for number, (span, place, *ways) in enumerate(spans):
+    for number, (span, place, *ways, on) in enumerate(spans):
         end = spans[number + 1].span[0] if number + 1 < len(spans) else np.inf
         inside = (frames >= span[0]) & (frames <= span[1])
-        result[:, inside] = place[:, None]
+        result[:, inside] = place[:, None] if on is None else _carry((carried or {})[on][..., inside], place)
+        # What carries the foot may by now be elsewhere than as the span was read.
+        at = [np.flatnonzero(frames == each) for each in span]
+        ways = [(result - places)[:, each[0]] if len(each) else way for each, way in zip(at, ways, strict=True)]
         for way, away, gap in zip(
             ways, (span[0] - frames, frames - span[1]), (span[0] - begin, end - span[1]), strict=True
         ):
@@ -158,14 +203,14 @@ def faded(away: Numbers, fade: float) -> Numbers:
     return share
 
 
-def _runs(begins: Mask, goes_on: Mask) -> list[Indexed]:
+def runs_of_frames(begins: Mask, goes_on: Mask) -> list[Indexed]:
     """Return runs of frames that go on, as far as a span begins in one of them."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], goes_on, [False])).astype(int)))
     runs = zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
     return [(first, end - 1) for first, end in runs if begins[first:end].any()]
 
 
-def _joined(spans: Sequence[Indexed], places: Numbers, fps: float) -> list[Indexed]:
+def joined_spans(spans: Sequence[Indexed], places: Numbers, fps: float) -> list[Indexed]:
     """Return spans with those made one that a short gap parts, at about the same place [legs]."""
     joined: list[Indexed] = []
     for first, last in spans:
@@ -179,7 +224,7 @@ def _joined(spans: Sequence[Indexed], places: Numbers, fps: float) -> list[Index
     return joined
 
 
-def _speeds(places: Numbers, over: float, fps: float) -> tuple[Numbers, Numbers]:
+def smooth_speeds(places: Numbers, over: float, fps: float) -> tuple[Numbers, Numbers]:
     """Return places (3, F) smoothed over a time [s], and their speeds (F) [a second]."""
     smooth = _smoothed(places, max(1, round(over * fps)))
     speeds: Numbers = fps * np.linalg.norm(np.gradient(smooth, axis=1), axis=0)

@@ -26,18 +26,40 @@ _UNSCALED = 1e-5  # deviation of a scale from 1 that is none
 _AT_TAIL = 0.2  # of a foot's length: distance of a toe from its tail
 
 
+ContactSupport = tuple[Object, str]  # an object, or one of its bones, that a tip is in contact with
+
+
 class Contact(NamedTuple):
-    """The span of frames, first and last one, in which the tail of the bone `tip` is planted."""
+    """The span of frames, first and last one, in which the tail of the bone `tip` is planted.
+
+    It keeps its place on a `support`, or on a `bone` of that, and goes along with it; without one it stays in the
+    world.
+    """
 
     tip: str
     frame_start: float
     frame_end: float
+    support: Object | None = None
+    bone: str = ""
+
+    @property
+    def on(self) -> ContactSupport | None:
+        """The support; None in the world."""
+        return (self.support, self.bone) if self.support is not None else None
+
+    def to_dict(self) -> dict[str, str | float]:
+        """Return the contact for JSON: the support by its name, which is empty in the world."""
+        return {**self._asdict(), "support": self.support.name if self.support is not None else ""}
 
 
 def stored_contacts(armature: Object) -> tuple[Contact, ...]:
     """Return the contacts of an armature in the order of time; those that end before they start are none."""
     rows = armature.ik_triangulation.contacts
-    found = (Contact(row.tip, row.frame_start, row.frame_end) for row in rows if row.frame_start <= row.frame_end)
+    found = (
+        Contact(row.tip, row.frame_start, row.frame_end, row.support, row.bone if row.support else "")
+        for row in rows
+        if row.frame_start <= row.frame_end
+    )
     return tuple(sorted(found, key=lambda each: (each.frame_start, each.tip)))
 
 
@@ -56,6 +78,7 @@ def add_contact(armature: Object, contact: Contact) -> None:
     stored = armature.ik_triangulation
     row = stored.contacts.add()
     row.tip, row.frame_start, row.frame_end = contact.tip, round(contact.frame_start), round(contact.frame_end)
+    row.support, row.bone = contact.support, contact.bone
     stored.contact = len(stored.contacts) - 1
 
 
@@ -65,10 +88,11 @@ class RigBody:
 
     `hips` is the bone that may move as `hips_motion` says: FREE, UP_DOWN, or FIXED, which keeps its animation; without
     a name it is found. With `balance` the centre of mass stays above the held bones. Of the bones between them the
-    `solved` ones turn, by default all. Held bones stay at one place in their `contacts`, and return to their animation
-    within `contact_fade` frames; those that are `planted` stay where the animation has them at the scene's first frame,
-    in the space of the armature. With `floor` the body stays above the lower held foot, and with `heels` the planted
-    feet lift theirs where ankles would bend too far; their toes stay as they are.
+    `solved` ones turn, by default all. Held bones stay at one place in their `contacts`, in the world or on what
+    carries them there, and return to their animation within `contact_fade` frames; those that are `planted` stay where
+    the animation has them at the scene's first frame, in the space of the armature. With `floor` the body stays above
+    the lower held foot, and with `heels` the planted feet lift theirs where ankles would bend too far; their toes stay
+    as they are.
 
     Raises ChainError for bones that do not hang together, and for hips that cannot move.
     """
@@ -115,6 +139,9 @@ class RigBody:
             line = self.line(tip)
             found.update(dict.fromkeys(reversed(line[: line.index(self.hips) + 1])))
         found.update(dict.fromkeys(self.toes.values()))
+        for name in self.carrying:
+            line = self.line(name)
+            found.update(dict.fromkeys(line[: line.index(self.hips) + 1]))
         depth = {name: len(self.armature.data.bones[name].parent_recursive) for name in found}
         return tuple(sorted(found, key=depth.__getitem__))
 
@@ -139,6 +166,18 @@ class RigBody:
                     found[foot] = child.name
         return found
 
+    @cached_property
+    def carrying(self) -> frozenset[str]:
+        """Bones of the body itself, from the hips down, that a tip is in contact with: a thigh, the other hand."""
+        own = {each.bone for each in self.contacts if each.support == self.armature}
+        return frozenset(name for name in own if name in self.armature.pose.bones and self.hips in self.line(name))
+
+    @property
+    def supports(self) -> tuple[ContactSupport, ...]:
+        """Objects and bones that contacts are on, besides bones of the body itself: they move whatever that does."""
+        every = dict.fromkeys(on for each in self.contacts if (on := each.on) is not None)
+        return tuple(on for on in every if not (on[0] == self.armature and on[1] in self.carrying))
+
     @property
     def pose_bones(self) -> list[PoseBone]:
         """The bones of the body."""
@@ -158,6 +197,11 @@ class RigBody:
     def surfaces(self) -> list[Object]:
         """Meshes whose surface limbs reach."""
         return [mesh for limb in self.limbs for mesh in limb.surfaces]
+
+    @cached_property
+    def led(self) -> frozenset[str]:
+        """Bones that lead to a tip."""
+        return frozenset(name for tip in self.tips for name in self.line(tip))
 
     def line(self, tip: str) -> list[str]:
         """Return the names of the bones from a tip up to the root."""
@@ -232,6 +276,8 @@ class BodyRest:
             return Locked()
         if bone.name in self.rig.toes.values():
             return Locked()  # as it is turned back by what its foot is turned
+        if not self.rig.solved and bone.name not in self.rig.led:
+            return Locked()  # only a contact is on it
         freedom = freedom_of(bone)
         return freedom if freedom.moves or isinstance(freedom, Locked) else Free()
 

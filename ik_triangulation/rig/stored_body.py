@@ -125,12 +125,12 @@ class StoredLimbs:
     """The limbs of an armature as they are set up now: the bones that each of them turns, and what moves together.
 
     A limb is a bone whose target is set and that is enabled, or that is held. Two limbs are of one body if they share
-    bones, or if one hangs on a bone that the other turns.
+    bones, if one hangs on a bone that the other turns, or is in contact with such a bone.
     """
 
     def __init__(self, armature: Object) -> None:
         check_registered()
-        self._bones = armature.pose.bones
+        self._armature, self._bones = armature, armature.pose.bones
         self.chains = {bone.name: _chain(bone) for bone in self._bones if _is_limb(bone)}
 
     def members(self, tip: str) -> list[str]:
@@ -144,8 +144,12 @@ class StoredLimbs:
             for bone in chain:
                 turning[bone].append(name)
         beside = {name: set[str]() for name in self.chains}
-        for name in self.chains:
-            for bone in (name, *(above.name for above in self._bones[name].parent_recursive)):
+        hangs = [(name, name) for name in self.chains]
+        hangs += [(each.tip, each.bone) for each in stored_contacts(self._armature) if each.support == self._armature]
+        for name, on in hangs:
+            if name not in self.chains or on not in self._bones:
+                continue
+            for bone in (on, *(above.name for above in self._bones[on].parent_recursive)):
                 for other in turning.get(bone, ()):
                     beside[name].add(other)
                     beside[other].add(name)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
-from bpy.types import PropertyGroup
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
+from bpy.types import Object, PropertyGroup
 
 from .reach import OVERRIDABLE
 from .table import Exempt, group, saved, setting
@@ -14,11 +14,24 @@ from .table import Exempt, group, saved, setting
 
 @group(page="contacts.html#correct-the-list", flags=Exempt("--contacts finds them"))
 class ContactSettings:
-    """A limb, and the first and last frame of the span in which its tip stays at one place."""
+    """A limb, the first and last frame of the span in which its tip stays at one place, and what it is there on."""
 
     tip: str = setting(StringProperty, "Limb", "Held limb whose tip is planted, by its last bone", default="")
     frame_start: int = setting(IntProperty, "Start", "First frame at which the tip is planted", default=1)
     frame_end: int = setting(IntProperty, "End", "Last frame at which the tip is planted", default=10)
+    support: Object | None = setting(
+        PointerProperty,
+        "On",
+        "Object that the tip is in contact with and goes along with; empty to stay at one place in the world",
+        default=None,
+        type=Object,
+    )
+    bone: str = setting(
+        StringProperty,
+        "Bone",
+        "Bone of that armature that the tip goes along with: a thigh, the other hand",
+        default="",
+    )
 
 
 class IKT_PG_contact(PropertyGroup):

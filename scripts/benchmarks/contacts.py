@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recorded motion whose feet slide: contacts found and held.
+"""Recorded motion whose feet slide, and scenes in which hands and feet rest on what moves: contacts found and held.
 
-Each recording is made longer than it was, by its hips going 15 % farther in the plane, so that feet slide as on a
-figure of other proportions. Find Contacts and Bake is all that is done about it. What counts is what Blender shows.
+Scenes are made by seeded code, so that it is known when what rests on what. Each recording is made longer than it was,
+by its hips going 15 % farther in the plane, so that feet slide as on a figure of other proportions. Find Contacts and
+Bake is all that is done about it. What counts is what Blender shows.
 """
 
 from itertools import pairwise
@@ -12,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from . import recordings
+from .scenes import empty_file
+from .touching import SCENES
 
 STRETCH = 1.15
 FRAMES = 240
@@ -43,7 +46,7 @@ def clean(file, frames=FRAMES, stretch=STRETCH):
     """Stretch a recording and clean it; the extension has to be registered."""
 
     from ik_triangulation.jobs.bake import bake_body
-    from ik_triangulation.jobs.contacts import feet_of, find_contacts
+    from ik_triangulation.jobs.find_contacts import feet_of, find_contacts
     from ik_triangulation.jobs.problem import body_of
 
     recording = recordings.load(file, frames)
@@ -142,12 +145,134 @@ def _curves(ob):
     return list(curves_of(ob))
 
 
+class Rested(NamedTuple):
+    """A made scene: the share of frames of contact that are found and of found ones that are true, what the bake does.
+
+    `slid` and `slips` are the farthest that a tip is from its middle place on what carries it, before and after, at
+    frames and half frames [m], `step` its largest step there beside a contact by the largest one before. `off` is what
+    the report says of all held tips at most [m].
+    """
+
+    recall: float
+    precision: float
+    slid: float
+    slips: float
+    step: float
+    off: float
+    reached: bool
+    milliseconds: float
+
+
+def rest(make, seed):
+    """Make a scene, find its contacts and bake them; the extension has to be registered."""
+    from ik_triangulation.jobs.bake import bake_body
+    from ik_triangulation.jobs.find_contacts import find_contacts
+    from ik_triangulation.jobs.problem import bodies_and_tips
+
+    made = make(seed)
+    begun = process_time()
+    contacts = find_contacts(made.rig, 1, made.frames)
+    seconds = process_time() - begun
+    tips = {*made.tips, *(truth.tip for truth in made.truths)}
+    found = {
+        touched(each.tip, each.support.name if each.support else None, each.bone, frame)
+        for each in contacts
+        for frame in range(int(each.frame_start), int(each.frame_end) + 1)
+        if each.tip in tips
+    }
+    true = {
+        touched(each.tip, each.on, each.bone, at) for each in made.truths for at in range(each.first, each.last + 1)
+    }
+    before = [places_on(made.rig, each, made.frames) for each in contacts]
+    reports = [bake_body(body, 1, made.frames) for body in bodies_and_tips(made.rig)[0]]
+    after = [places_on(made.rig, each, made.frames) for each in contacts]
+    slid = slips = step = 0.0
+    fade = made.rig.ik_triangulation.contact_fade
+    for each, was, now in zip(contacts, before, after, strict=True):
+        first, last = int(each.frame_start) - 1, int(each.frame_end) - 1
+        inside = slice(2 * first, 2 * last + 1)
+        slid, slips = max(slid, _farthest(was[inside])), max(slips, _farthest(now[inside]))
+        for window in (slice(max(0, first - fade - 1), first + 1), slice(last, last + fade + 2)):
+            ways = [np.linalg.norm(np.diff(places[::2][window], axis=0), axis=1) for places in (was, now)]
+            if ways[0].size:
+                step = max(step, ways[1].max() / max(ways[0].max(), 1e-3))
+    off = max((tip.largest_distance for report in reports for tip in report.tips.values()), default=0.0)
+    return Rested(
+        len(true & found) / len(true) if true else np.nan,
+        len(true & found) / len(found) if found else 1.0,
+        slid,
+        slips,
+        step,
+        off,
+        all(report.reached for report in reports),
+        1e3 * seconds / made.frames,
+    )
+
+
+def touched(tip, on, bone, frame):
+    """What touches what at a frame: of two hands each is on the other."""
+    return (*sorted((tip, bone)), frame) if bone.startswith("hand") else (tip, on, bone, frame)
+
+
+def places_on(rig, contact, frames):
+    """Places (2 F - 1, 3) of a tip on what it is in contact with, as Blender shows both at frames and half frames."""
+    import bpy
+    from mathutils import Matrix
+
+    found, support, bone = [], contact.support, contact.bone
+    for half in range(2 * frames - 1):
+        bpy.context.scene.frame_set(1 + half // 2, subframe=0.5 * (half % 2))
+        on = support.matrix_world.copy() if support else Matrix()
+        if bone:
+            on @= support.pose.bones[bone].matrix
+        found.append(on.inverted() @ rig.matrix_world @ rig.pose.bones[contact.tip].tail)
+    return np.array(found)
+
+
+def _means(done):
+    """The mean shares of frames that are found and of those that are true, as text."""
+    every = [[getattr(each, field) for each in done] for field in ("recall", "precision")]
+    return ("-" if np.isnan(each).all() else f"{np.nanmean(each):.1%}" for each in every)
+
+
+def run_scenes(seeds):
+    """A line for each kind of scene, over some seeds."""
+    print(f"Find Contacts and Bake, scenes of {seeds} seeds: the means of shares, the worst of all else, in mm")
+    print(
+        "| Scene | Found | True | Slide before | Slide | By the report | Step at the ends | ms a frame |\n"
+        "|---|---|---|---|---|---|---|---|"
+    )
+    every = []
+    for name, make in SCENES.items():
+        done = []
+        for seed in range(seeds):
+            empty_file()
+            done.append(rest(make, seed))
+        every += done
+        recall, precision = _means(done)
+        worst = [max(getattr(each, field) for each in done) for field in ("slid", "slips", "off", "step")]
+        told = "" if all(each.reached for each in done) else ", missed"
+        time = np.median([each.milliseconds for each in done])
+        print(
+            f"| {name} | {recall} | {precision} | {1e3 * worst[0]:.0f} | {1e3 * worst[1]:.2f} | "
+            f"{1e3 * worst[2]:.2f}{told} | {worst[3]:.2f} | {time:.2f} |",
+            flush=True,
+        )
+    recall, precision = _means(every)
+    least = np.nanmin([each.recall for each in every])
+    print(f"| all | {recall} | {precision} | | | | | |\nThe fewest frames found in a scene: {least:.1%}")
+
+
 def run(arguments):
-    """A line for each recording in a folder."""
+    """A line for each recording in a folder, or for each made scene."""
     import addon_utils
     import bpy
 
     addon_utils.enable("ik_triangulation", default_set=True)
+    if arguments.folder is None:
+        run_scenes(arguments.seeds)
+        addon_utils.disable("ik_triangulation", default_set=True)
+        return
     print("Hips that go 15 % farther, then Find Contacts and Bake; slides in thousandths of the leg")
     print(
         "| Recording | Contacts | Planted | Slide before | Slide | At half frames | Step at the ends | Largest turn "
@@ -174,5 +299,6 @@ def run(arguments):
 
 def add_arguments(parser):
     """Add the benchmark's arguments to the command line."""
-    parser.add_argument("folder", help="of .bvh files")
+    parser.add_argument("folder", nargs="?", help="of .bvh files; without one scenes are made")
+    parser.add_argument("--seeds", type=int, default=3, help="of each made scene")
     parser.add_argument("--frames", type=int, default=FRAMES, help="of each recording, from its middle")

@@ -148,6 +148,16 @@ def test_contacts_are_found_held_and_reported(empty_scene, tmp_path, command):
     assert max((place - places[0]).length for place in places) < 1e-3
 
 
+def test_meshes_that_contacts_are_looked_for_on_are_named(empty_scene, tmp_path, command):
+    sliding_rig(6)
+    path, out = tmp_path / "recorded.blend", tmp_path / "out.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    done = command("bake", path, "--contacts", "--on", "Cart", "--output", out)
+    assert (done.returncode, "'Cart' is not in this scene" in done.stderr) == (FAILED, True), done.stderr
+    done = command("bake", path, "--body", "--on", "Cart", "--output", out)
+    assert (done.returncode, "Give --contacts as well" in done.stderr) == (FAILED, True), done.stderr
+
+
 def test_a_foot_that_slips_is_missed_whatever_else_is_reached(body_file, tmp_path, command):
     """The exit code, the report and the markers say so, with the reason."""
     rig = opened(body_file)

@@ -7,7 +7,7 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.errors import ChainError, SettingError
-from ik_triangulation.jobs.contacts import find_contacts
+from ik_triangulation.jobs.find_contacts import find_contacts
 from ik_triangulation.jobs.pose import solve_body_pose
 from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.reach import Stop, body_stop, own_stop, reach_with_body

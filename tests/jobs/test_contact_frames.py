@@ -35,7 +35,7 @@ def places(rig, frames, tip="foot.R"):
     contacts = finished(read_contacts(rig, scene, frames))
     samples = finished(read_body(rig, scene, frames))
     of, animated = animated_frames(rig, samples)
-    held = with_contacts(of, contacts, rig.contact_fade, samples, animated)
+    held = with_contacts(rig, of, contacts, samples, animated)
     return tip_places(of, tip, samples, held), tip_places(of, tip, samples, animated)
 
 

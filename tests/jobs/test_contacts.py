@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix, Vector
 
-from ik_triangulation.errors import ChainError, RigError
+from ik_triangulation.errors import ChainError, IKError, RigError
 from ik_triangulation.jobs.bake import bake_body, delete_generated
-from ik_triangulation.jobs.contacts import feet_of, find_contacts
+from ik_triangulation.jobs.find_contacts import feet_of, find_contacts
+from ik_triangulation.jobs.pose import solve_body_pose
 from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.rig.body import Contact, store_contacts, stored_contacts
+from ik_triangulation.rig.by_hand.record import recorded_body
 
 from ..bodies import FEET, human_rig, reaching_body, sliding_rig, tails
 from ..rigs import all_keys, chain_rig, nothing_lost
@@ -19,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 LAST, LEG = 48, 0.9
 
 
-def slide(rig, bone, first, last):
+def slide(rig, bone, first, last, *_):
     """The farthest that a foot is from where it is first, in legs."""
     found = tails(rig, bone, range(int(first), int(last) + 1))
     return max((place - found[0]).length for place in found) / LEG
@@ -179,3 +181,99 @@ def test_a_foot_that_does_not_hang_on_the_hips_is_named_and_nothing_is_lost():
     rig.ik_triangulation.hips = "Bone 0"
     with nothing_lost(), pytest.raises(ChainError, match=r"'Bone 0' does not hang on the hips 'Bone 0'"):
         find_contacts(rig, 1, 5, ["Bone 0"])
+
+
+def moving_cart(last):
+    """An empty that is keyed to go, rise and turn."""
+    cart = bpy.data.objects.new("Cart", None)
+    bpy.context.scene.collection.objects.link(cart)
+    for frame in range(1, last + 1):
+        cart.location = 0.7 + 0.1 * np.sin(frame / 9), -0.02 * np.cos(frame / 6), 1.0 + 0.05 * np.sin(frame / 7)
+        cart.rotation_euler.z = 0.3 * np.sin(frame / 10)
+        for path in ("location", "rotation_euler"):
+            cart.keyframe_insert(path, frame=frame)
+    return cart
+
+
+def arm_and_feet(rig):
+    """Hold the left hand, whose arm alone turns, and both feet."""
+    for tip, count in (("hand.L", 3), ("foot.L", 4), ("foot.R", 4)):
+        stored = rig.pose.bones[tip].ik_triangulation
+        stored.hold, stored.chain_count = True, count
+
+
+def places_on(rig, tip, support, bone, frames):
+    """Places (3, F) of a tip in the space of what it is on, as Blender shows both."""
+    found = []
+    for frame in frames:
+        bpy.context.scene.frame_set(int(frame // 1), subframe=frame % 1)
+        on = support.matrix_world @ (support.pose.bones[bone].matrix if bone else Matrix())
+        found.append(on.inverted() @ rig.matrix_world @ rig.pose.bones[tip].tail)
+    return np.array(found).T
+
+
+@pytest.mark.parametrize("bone", ["", "hand.R"])
+def test_a_hand_is_held_on_what_moves_and_the_report_says_so(bone):
+    rig = sliding_rig(24)
+    arm_and_feet(rig)
+    support = rig if bone else moving_cart(24)
+    store_contacts(rig, [Contact("foot.R", 1, 24), Contact("hand.L", 8, 16, support, bone)])
+    report = bake_body(body_of(rig, "hand.L"), 1, 24)
+    assert report.reached
+    assert report.to_dict()["contacts"][1] == {
+        "tip": "hand.L",
+        "frame_start": 8,
+        "frame_end": 16,
+        "support": support.name,
+        "bone": bone,
+    }
+    halves = np.arange(8.0, 16.5, 0.5)
+    assert np.ptp(places_on(rig, "hand.L", support, bone, halves), axis=1).max() < 1e-3
+    on = places_on(rig, "hand.L", support, bone, range(1, 25))
+    assert np.linalg.norm(np.diff(on, axis=1), axis=0).max() < 0.04  # it neither jumps there nor away
+    assert recorded_body(rig, "hand.L", bpy.context.scene)[0].contacts == body_of(rig, "hand.L").contacts
+
+
+@pytest.mark.parametrize("bone", ["", "hand.R"])
+def test_a_pose_of_the_present_frame_holds_a_hand_on_what_moves(bone):
+    rig = sliding_rig(24)
+    arm_and_feet(rig)
+    support = rig if bone else moving_cart(24)
+    store_contacts(rig, [Contact("hand.L", 8, 16, support, bone)])
+    found = []
+    for frame in (8, 13):
+        bpy.context.scene.frame_set(frame)
+        assert solve_body_pose(body_of(rig, "hand.L")).reached
+        bpy.context.view_layer.update()
+        on = support.matrix_world @ (rig.pose.bones[bone].matrix if bone else Matrix())
+        found.append(on.inverted() @ rig.matrix_world @ rig.pose.bones["hand.L"].tail)
+    assert (found[0] - found[1]).length < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("contact", "words"),
+    [
+        (
+            ("hand.L", 2, 5, "Away", ""),
+            "'Away', which 'hand.L' is in contact with from frame 2 on, is not in this scene",
+        ),
+        (("hand.L", 2, 5, "Rig", "nose"), "'Rig: nose'.*has no such bone"),
+        (("hand.L", 2, 5, "Rig", "hand.L"), "hangs on 'hand.L' itself"),
+        (("hand.L", 2, 5, "Flat", ""), "'Flat'.*scaled flat"),
+        (("hand.L", 2, 5, "Held", ""), "'Held'.*follows 'hand.R' of 'Rig' itself. Choose that bone"),
+    ],
+)
+def test_a_contact_on_what_cannot_carry_is_named_and_nothing_is_lost(contact, words):
+    rig = sliding_rig(6)
+    arm_and_feet(rig)
+    rig.pose.bones["hand.R"].ik_triangulation.hold = True
+    for name in ("Away", "Flat", "Held"):
+        ob = bpy.data.objects.new(name, None)
+        if name != "Away":
+            bpy.context.scene.collection.objects.link(ob)
+        ob.scale.z = name != "Flat"
+        if name == "Held":
+            ob.parent, ob.parent_type, ob.parent_bone = rig, "BONE", "hand.R"
+    store_contacts(rig, [Contact(*contact[:3], bpy.data.objects[contact[3]], contact[4])])
+    with nothing_lost(), pytest.raises(IKError, match=words):
+        bake_body(body_of(rig, "hand.L"), 1, 6)

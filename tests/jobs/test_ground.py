@@ -12,7 +12,8 @@ from mathutils import Vector
 from ik_triangulation.cooperative import finished
 from ik_triangulation.errors import TargetError
 from ik_triangulation.jobs.bake import bake_body
-from ik_triangulation.jobs.contacts import Ground, find_contacts, mesh_under, read_ground
+from ik_triangulation.jobs.contacts import Ground, mesh_under, read_ground
+from ik_triangulation.jobs.find_contacts import find_contacts
 from ik_triangulation.jobs.pose import solve_body_pose
 from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.setup import set_up_body

@@ -9,7 +9,7 @@ import pytest
 from ik_triangulation.jobs import follow_rig
 from ik_triangulation.jobs.bake import bake_body
 from ik_triangulation.jobs.body_drag import recognised
-from ik_triangulation.jobs.contacts import find_contacts
+from ik_triangulation.jobs.find_contacts import find_contacts
 from ik_triangulation.jobs.mirror import mirror_motion
 from ik_triangulation.jobs.pose import solve_body_pose
 from ik_triangulation.jobs.problem import body_of

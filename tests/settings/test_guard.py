@@ -122,6 +122,7 @@ def drawn(addon):
     found |= drawn_now()
     rig.pose.bones["Bone 1"].ik_triangulation.hold = True  # a body
     rig.ik_triangulation.contacts.add().tip = "Bone 1"
+    rig.ik_triangulation.contacts[0].support = rig  # an armature has bones to choose from
     bpy.context.view_layer.update()
     found |= drawn_now()
     rig.data.bones.active = rig.data.bones["Bone 1"]  # the one that is held

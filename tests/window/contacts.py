@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find Contacts on a recorded rig that is not set up, look at the list, bake and undo: a foot stands, then slides."""
+"""Find Contacts on a recorded rig that is not set up, look at the list, bake and undo: a foot stands, then slides.
+
+Then hands on a cart that moves: the list says what they are on, and a bake holds them there.
+"""
 
 import bpy
 
 from scripts.windowed.inside import buttons, hands, screen, wait
 from scripts.windowed.inside.scene import clear
 from tests.bodies import sliding_rig
-from tests.rigs import all_keys, select
+from tests.rigs import all_keys, curves_of, select
 
 LAST = 48
 
@@ -37,6 +40,35 @@ def script():
     yield from hands.press("Z", ctrl=True)
     assert all_keys(_rig()) == recorded, "one undo does not take the bake back"
     assert _way() > 0.05
+    yield from _on_a_cart()
+
+
+def _on_a_cart():
+    clear()
+    bpy.ops.mesh.primitive_cube_add(size=0.3, location=(0.72, 0.0, 0.97))  # under the left hand
+    cart = bpy.context.object
+    cart.name = "Cart"
+    for frame in (1, LAST):  # it goes a little faster than the hand
+        cart.location.x += 0.0024 * (frame - 1)
+        cart.keyframe_insert("location", frame=frame)
+    for key in next(c for c in curves_of(cart) if c.array_index == 0).keyframe_points:
+        key.interpolation = "LINEAR"
+    select(sliding_rig(LAST), "spine.002")
+    cart.select_set(False)
+    bpy.ops.ed.undo_push(message="A hand on a cart")
+    yield 0.5
+    yield from screen.sidebar()
+    yield from buttons.press("pose.ik_triangulation_contacts_find")
+    yield from wait.end()
+    listed = _rig().ik_triangulation.contacts
+    assert [(row.tip, row.support.name) for row in listed if row.support] == [("hand.L", "Cart")]
+    _rig().ik_triangulation.contact = next(n for n, row in enumerate(listed) if row.support)
+    yield 0.5
+    screen.picture("contacts-on-a-cart")
+    yield from buttons.press("pose.ik_triangulation_bake")
+    yield from wait.end()
+    yield 0.5
+    screen.picture("contacts-on-a-cart-baked")
 
 
 def _way() -> float:

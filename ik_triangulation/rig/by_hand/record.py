@@ -52,7 +52,7 @@ def record_body(
     body: dict[str, Any] = {name: getattr(rig, name) for name in _OF_BODY}
     body |= {"held": list(rig.held), "limbs": [limb.tip for limb in rig.limbs], "solved": sorted(rig.solved)}
     body["planted"] = list(rig.planted)
-    body["contacts"] = [list(contact) for contact in rig.contacts]
+    body["contacts"] = [[_plain(value) for value in contact] for contact in rig.contacts]
     body["keys"] = {name: getattr(settings, name) for name in _OF_KEYS}
     for limb in rig.limbs:
         record_bake(limb, span, bag, undo, body)
@@ -141,11 +141,15 @@ def recorded_body(
         body = _BEFORE | body
         more = {name: body[name] for name in _OF_BODY} | {"solved": frozenset(body["solved"])}
         more["planted"] = tuple(map(str, body.get("planted", ())))  # bakes of earlier versions had none
-        more["contacts"] = tuple(Contact(*contact) for contact in body["contacts"])
+        contacts = [Contact(*contact) for contact in body["contacts"]]  # with supports by their names
         settings = {name: value for name, value in body["keys"].items() if name in _OF_KEYS}
     except _DAMAGED as error:
         raise _is_damaged(armature) from error
     limbs, notes = [], list[str]()
+    more["contacts"] = tuple(
+        each._replace(support=_named(each.support, scene.objects, None, notes)) if each.support else each
+        for each in contacts
+    )
     for name in tips:
         limb, _, said = recorded_bake(armature, name, scene)
         limbs.append(limb)

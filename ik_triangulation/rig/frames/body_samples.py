@@ -16,12 +16,13 @@ from ...errors import RigError
 from ...goals import Goal
 from ...kinematics.arrays import Numbers
 from ..armature import Channels, base_of, channels_of
-from ..body import RigBody
+from ..body import ContactSupport, RigBody
 from ..by_hand.reference import has_baked_below, is_as_by_hand, reference_rotations, shown_by_hand
 from ..hips import hips_locations, is_moved_by_hand
 from ..interference import animates_otherwise, live_constraints, may_interfere
 from ..rotation import rotation_of
 from ..stored_body import corrected_times, is_moved_above
+from ..supports import check_supports, supports_at
 from ..targets.untouched import carriers_of
 from ..timeline import Clock
 from .body_frames import (
@@ -50,7 +51,8 @@ class BodySamples(NamedTuple):
     `channels` those of all bones at the first frame, `rotations` (n, 4, F) and `locations` (3, F), of the hips, the
     animation made by hand, with the frames `shown` of an Animation. `goals` are those of each limb, `influence` (F)
     that of each tip, from 0 to 1, by its name; `readers` read the goals. `warnings` are about the reading. `places`
-    (3, 4) are the frames of the bones of planted tips. Where all that moves around the body is `keyed`, F-curves give
+    (3, 4) are the frames of the bones of planted tips, `supports` (4, 4, F; world space) what contacts are on besides
+    bones of the body. Where all that moves around the body is `keyed`, F-curves give
     the same as evaluation.
     """
 
@@ -66,6 +68,7 @@ class BodySamples(NamedTuple):
     warnings: Sequence[str] = ()
     readers: Mapping[str, GoalsAgain] = {}
     places: Mapping[str, Numbers] = {}
+    supports: Mapping[ContactSupport, Numbers] = {}
     keyed: bool = False
 
     def animated(self, animation: Animation) -> BodySamples:
@@ -82,6 +85,7 @@ class _Look(NamedTuple):
     goals: dict[str, Goal]
     influence: dict[str, float]
     matrices: Numbers | None
+    supports: dict[ContactSupport, Matrix]
 
 
 def read_body(
@@ -108,6 +112,7 @@ def read_body(
 def _read_body(
     rig: RigBody, scene: Scene, frames: Sequence[float], view_layer: ViewLayer, switched: bool
 ) -> Work[BodySamples]:
+    check_supports(rig, scene)
     evaluator = Evaluator(rig, scene, view_layer, frames)
     switched = switched and not animates_otherwise(rig) and any(live_constraints(rig))
     is_live = evaluator.stepped is not None or (not switched and may_interfere(rig))
@@ -124,10 +129,11 @@ def _read_body(
         if matrices is not None:
             _check_finite(rig, matrices, frame)
         shares = influence_of(readers, rig.tips, evaluated)
-        return _Look(evaluated.matrix_world.copy(), base, channels, goals, shares, matrices)
+        carried = supports_at(rig, depsgraph, frame)
+        return _Look(evaluated.matrix_world.copy(), base, channels, goals, shares, matrices, carried)
 
     seen = yield from evaluator.evaluate(frames if is_live else some, look, AT_ONCE)
-    keyed = None if is_live else _keyed(rig, scene, frames, readers, seen)
+    keyed = None if is_live or rig.supports else _keyed(rig, scene, frames, readers, seen)
     if keyed is None:
         seen |= yield from evaluator.evaluate([frame for frame in frames if frame not in seen], look, AT_ONCE)
         looks = [seen[frame] for frame in frames]
@@ -151,6 +157,7 @@ def _read_body(
         influence,
         warnings=stepped_warnings(evaluator),
         readers=readers,
+        supports=_supports([seen[frame].supports for frame in frames]) if rig.supports else {},
         keyed=keyed is not None,
     )
     yield
@@ -294,6 +301,7 @@ def as_below(rig: RigBody, samples: BodySamples, scene: Scene, view_layer: ViewL
 
 def body_now(rig: RigBody, depsgraph: Depsgraph, frame: float, scene: Scene) -> BodySamples:
     """Read a body as it is shown at the present frame. Raises what read_body() does."""
+    check_supports(rig, scene)
     return with_planted(rig, body_seen(rig, depsgraph, frame, scene), scene)
 
 
@@ -323,6 +331,7 @@ def body_seen(
         goals,
         {tip: np.array([share]) for tip, share in influence.items()},
         readers=readers,
+        supports=_supports([supports_at(rig, depsgraph, frame)]),
     )
 
 
@@ -371,6 +380,11 @@ def check_unscaled(bases: Numbers, hips: str) -> None:
         raise RigError(f"A bone above the hips '{hips}' is scaled. Give it a scale of 1.")
 
 
+def _supports(seen: Sequence[Mapping[ContactSupport, Matrix]]) -> dict[ContactSupport, Numbers]:
+    """Return the matrices (4, 4, F) of supports that were seen at frames."""
+    return {on: _stacked([each[on] for each in seen]) for on in seen[0]}
+
+
 def _stacked(matrices: Sequence[Matrix]) -> Numbers:
     return np.ascontiguousarray(np.moveaxis(np.array(matrices, float), 0, -1))
 
@@ -385,12 +399,13 @@ def read_between(
     """Return a body at other frames of the timeline than those of `samples`, without goals.
 
     Keys that correct a bake between the two times (in the action) in `without` are left out. Blender evaluates the
-    frames only where the armature, something above the hips or the influence of held tips moves, and where the samples
-    have what it shows. `influence` is that of held tips.
+    frames only where the armature, something above the hips or the influence of held tips moves, where something
+    carries a tip, and where the samples have what it shows. `influence` is that of held tips.
     """
     count, held = len(frames), {tip: samples.influence[tip] for tip in rig.held}
     still = not any((each != each[..., :1]).any() for each in (samples.worlds, samples.bases, *held.values()))
-    if still:
+    supports = dict[ContactSupport, Numbers]()
+    if still and not rig.supports:
         worlds, bases = (np.repeat(each[..., :1], count, -1) for each in (samples.worlds, samples.bases))
         influence = {tip: np.full(count, share[0]) for tip, share in held.items()}
     elif samples.keyed and (keyed := read_keyed_body(rig, scene, frames, ())) is not None:
@@ -400,12 +415,14 @@ def read_between(
     else:
         evaluator = Evaluator(rig, scene, view_layer_of(scene), frames)
 
-        def look(depsgraph: Depsgraph, _: float) -> tuple[Matrix, Matrix, list[float]]:
-            evaluated = rig.armature.evaluated_get(depsgraph)
+        def look(depsgraph: Depsgraph, frame: float) -> tuple[Matrix, Matrix, list[float]]:
+            evaluated, carried[frame] = rig.armature.evaluated_get(depsgraph), supports_at(rig, depsgraph, frame)
             base = unscaled_base(base_of(evaluated, rig.hips), rig.hips)
             return evaluated.matrix_world.copy(), base, [held_influence(evaluated, tip) for tip in held]
 
+        carried = dict[float, dict[ContactSupport, Matrix]]()
         seen = yield from evaluator.evaluate(frames, look, AT_ONCE)
+        supports = _supports([carried[frame] for frame in frames])
         worlds, bases, found = (
             np.ascontiguousarray(np.moveaxis(np.array(each, float), 0, -1))
             for each in zip(*(seen[frame] for frame in frames), strict=True)
@@ -417,4 +434,4 @@ def read_between(
         animation = yield from read_animation(rig, scene, frames, bases, without)
     yield
     there = samples.animated(animation)
-    return there._replace(frames=frames, worlds=worlds, bases=bases, goals={}, influence=influence)
+    return there._replace(frames=frames, worlds=worlds, bases=bases, goals={}, influence=influence, supports=supports)

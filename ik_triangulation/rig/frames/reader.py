@@ -15,7 +15,7 @@ from mathutils import Matrix
 
 from ...cooperative import Work, finished
 from ..armature import base_of
-from ..body import RigBody
+from ..body import ContactSupport, RigBody
 from ..checks import broken_drivers
 from ..dependencies import Bound, Dependencies, Node
 from ..keyframes.unkeyed import scene_shown
@@ -51,7 +51,7 @@ def reason_to_step(
     """Return the reason why only the user's scene shows the motion of rig or targets; None if a temporary one does."""
     known = known or Dependencies(limb.limbs if isinstance(limb, RigBody) else [limb])
     moving = [(limb.armature, limb.bones[0]), *limb.targets, *((ob, "") for ob in limb.obstacle_objects)]
-    moving += [(limb.armature, name) for name in _held(limb)]
+    moving += [*((limb.armature, name) for name in _held(limb)), *_supports(limb)]
     for each in moving:
         bound = known.needs_scene(Node(*each))
         if bound:
@@ -106,7 +106,12 @@ def _places(limb: Limb | RigBody, depsgraph: Depsgraph) -> list[Matrix]:
         root,
         *(frame_of(*target, depsgraph) for target in (*limb.targets, *((ob, "") for ob in limb.obstacle_objects))),
         *(frame_of(limb.armature, name, depsgraph) for name in _held(limb)),
+        *(frame_of(*support, depsgraph) for support in _supports(limb)),
     ]
+
+
+def _supports(limb: Limb | RigBody) -> Sequence[ContactSupport]:
+    return limb.supports if isinstance(limb, RigBody) else ()
 
 
 def _held(limb: Limb | RigBody) -> Sequence[str]:

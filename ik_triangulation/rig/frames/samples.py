@@ -198,7 +198,9 @@ def temporary_scene(limb: Limb | RigBody, scene: Scene) -> Iterator[Scene]:
             setattr(own.render, name, getattr(scene.render, name))
         own.frame_start, own.frame_end = scene.frame_start, scene.frame_end
         own.unit_settings.scale_length = scene.unit_settings.scale_length
-        for ob in dict.fromkeys((limb.armature, *(target for target, _ in limb.targets), *limb.obstacle_objects)):
+        carrying = [ob for ob, _ in limb.supports] if isinstance(limb, RigBody) else []
+        targets = [target for target, _ in limb.targets]
+        for ob in dict.fromkeys((limb.armature, *targets, *limb.obstacle_objects, *carrying)):
             own.collection.objects.link(ob)
         with silenced(lambda handler: True):
             yield own

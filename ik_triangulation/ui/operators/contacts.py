@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Contacts: find the spans in which feet are planted, and correct their list."""
+"""Contacts: find the spans in which feet are planted and hands rest on something, and correct their list."""
 
 import bpy
+from bpy.props import StringProperty
 from bpy.types import Context, Object
 
 from ...cooperative import Job
-from ...jobs import contacts, live
+from ...jobs import find_contacts as contacts
+from ...jobs import live
 from ...rig import body as rig_body
 from ...rig import limb as rig_limb
 from ..context import active_armature, active_bone, cannot_pose, is_limb
@@ -18,8 +20,14 @@ class POSE_OT_ik_triangulation_contacts_find(JobOperator):
     bl_idname = "pose.ik_triangulation_contacts_find"
     bl_label = "Find Contacts"
     bl_description = (
-        "Find the frames in which the feet are planted, by their speed and height, and list them. Bake then holds each "
-        "foot at one place in them. Contacts that are listed for these feet and frames are replaced"
+        "Find the frames in which feet are planted, and in which hands and feet rest on meshes, hands on each other or "
+        "on the legs, and list them. Bake then holds each at one place there. Contacts that are listed for these limbs "
+        "and frames are replaced"
+    )
+
+    support: StringProperty(
+        name="On",
+        description="Name of the mesh that hands and feet touch; empty for the selected ones, else all that are shown",
     )
 
     doing = "Finding contacts"
@@ -31,10 +39,20 @@ class POSE_OT_ik_triangulation_contacts_find(JobOperator):
     def job(self, context: Context, seconds: float) -> "Job[list[rig_body.Contact]]":
         armature, scene = active_armature(context), context.scene
         bone = active_bone(context)
-        feet = contacts.feet_of(armature) or _ends(armature) or ((bone.name,) if bone and is_limb(bone) else ())
-        stored = armature.pose.bones[(feet or armature.pose.bones.keys())[0]].ik_triangulation
+        feet = contacts.feet_of(armature)
+        tips = () if feet else _ends(armature) or ((bone.name,) if bone and is_limb(bone) else ())
+        stored = armature.pose.bones[(feet or tips or armature.pose.bones.keys())[0]].ik_triangulation
         first, last, _ = rig_limb.saved_range(stored, scene, scene.use_preview_range)
-        return (yield from contacts.find_contacts.steps(armature, first, last, feet, scene, context.view_layer))
+        where = scene, context.view_layer, self._supports(context)
+        return (yield from contacts.find_contacts.steps(armature, first, last, tips, *where))
+
+    def _supports(self, context: Context) -> list[Object] | None:
+        if self.support:
+            return contacts.named_meshes([self.support], context.scene)
+        return [ob for ob in context.view_layer.objects.selected if ob.type == "MESH"] or None
+
+    def draw(self, context: Context) -> None:
+        self.column().prop_search(self, "support", context.scene, "objects")
 
     def report_result(self, context: Context, result: "list[rig_body.Contact]") -> set[str]:
         armature = active_armature(context)
@@ -44,10 +62,17 @@ class POSE_OT_ik_triangulation_contacts_find(JobOperator):
         if not is_limb(active_bone(context) or armature.pose.bones[0]):
             rig_limb.select_only(armature, feet[:1])
         if not result:
-            self.tell({"WARNING"}, "No contacts found: the feet are never slow and low. Add them by hand")
+            self.tell(
+                {"WARNING"},
+                "No contacts found: feet are never slow and low, and hands rest on nothing. Add them by hand",
+            )
             return {"FINISHED"}
-        count = len({contact.tip for contact in result})
-        self.tell({"INFO"}, f"{len(result)} contacts of {count} feet found. Correct them under Body, then press Bake")
+        count, things = len({contact.tip for contact in result}), {each.on for each in result} - {None}
+        on = f" on {len(things)} {'thing' if len(things) == 1 else 'things'}" if things else ""
+        limbs = "limb" if count == 1 else "limbs"
+        self.tell(
+            {"INFO"}, f"{len(result)} contacts of {count} {limbs}{on} found. Correct them under Body, then press Bake"
+        )
         return {"FINISHED"}
 
 

@@ -48,7 +48,7 @@ class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
 
 
 class VIEW3D_UL_ik_triangulation_contacts(UIList):
-    """List of contacts: limb, first frame, last frame."""
+    """List of contacts: limb and what it is on, first frame, last frame."""
 
     def draw_item(
         self,
@@ -66,8 +66,10 @@ class VIEW3D_UL_ik_triangulation_contacts(UIList):
         row.use_property_split = False
         held = contact.id_data.pose.bones.get(contact.tip)
         wrong = held is None or not held.ik_triangulation.hold or contact.frame_start > contact.frame_end
+        wrong = wrong or not _is_there(contact, context)
         row.alert = wrong
-        row.label(text=contact.tip, icon="ERROR" if wrong else "NONE")
+        on = contact.bone or contact.support.name if contact.support else ""
+        row.label(text=f"{contact.tip} on {on}" if on else contact.tip, icon="ERROR" if wrong else "NONE")
         frames = row.row(align=True)
         for name in ("frame_start", "frame_end"):
             frames.prop(contact, name, text="", emboss=False)
@@ -76,6 +78,13 @@ class VIEW3D_UL_ik_triangulation_contacts(UIList):
         contacts = getattr(data, name)
         in_time = sorted(range(len(contacts)), key=lambda i: (contacts[i].frame_start, contacts[i].tip))
         return [self.bitflag_filter_item] * len(contacts), [in_time.index(i) for i in range(len(contacts))]
+
+
+def _is_there(contact: PropertyGroup, context: Context) -> bool:
+    """Tell whether what a contact is on is in the scene."""
+    on = contact.support
+    bones = on.pose.bones if on is not None and on.type == "ARMATURE" else ()
+    return on is None or (context.scene in on.users_scene and (not contact.bone or contact.bone in bones))
 
 
 class VIEW3D_PT_ik_triangulation_contacts(LimbPanel, Panel):
@@ -88,7 +97,7 @@ class VIEW3D_PT_ik_triangulation_contacts(LimbPanel, Panel):
         body = armature.ik_triangulation
         column.operator(POSE_OT_ik_triangulation_contacts_find.bl_idname, icon="VIEWZOOM")
         if not body.contacts:
-            paragraph(column, "Feet that slide in a recorded motion are held where they stand", context, "INFO")
+            paragraph(column, "Feet and hands that slide in a recording are held where they rest", context, "INFO")
         row = column.row()
         name = VIEW3D_UL_ik_triangulation_contacts.__name__
         row.template_list(name, "", body, "contacts", body, "contact", rows=4 if body.contacts else 2, maxrows=8)
@@ -103,6 +112,10 @@ class VIEW3D_PT_ik_triangulation_contacts(LimbPanel, Panel):
             frames = column.column(align=True)
             frames.prop(contact, "frame_start")
             frames.prop(contact, "frame_end")
+            carrying = column.column(align=True)
+            carrying.prop(contact, "support")
+            if contact.support is not None and contact.support.type == "ARMATURE":
+                carrying.prop_search(contact, "bone", contact.support.data, "bones")
         if body.contacts:
             column.prop(body, "contact_fade")
 

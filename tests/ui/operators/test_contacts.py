@@ -47,6 +47,33 @@ def test_selected_bones_are_the_feet_of_a_rig_whose_feet_are_not_recognised():
     assert stored_contacts(rig) == (Contact("Bone 3", 1, 12),)
 
 
+def plate(name, height):
+    """A plate that goes along with the hands of sliding_rig()."""
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)], [], [(0, 1, 2, 3)])
+    ob = bpy.data.objects.new(name, mesh)
+    bpy.context.scene.collection.objects.link(ob)
+    ob.location.z = height
+    for frame in range(1, LAST + 1):
+        ob.location.x = 0.002 * (frame - 1)
+        ob.keyframe_insert("location", frame=frame)
+    return ob
+
+
+def test_the_selected_mesh_is_what_hands_touch_and_another_one_can_be_named():
+    rig = sliding_rig(LAST)
+    height = rig.pose.bones["hand.L"].tail.z
+    plate("Near", height - 0.01)
+    plate("Beside", height - 0.03).select_set(True)
+    bpy.context.view_layer.update()
+    select(rig, "spine.002")
+    for chosen, on in (("", "Beside"), ("Near", "Near")):
+        bpy.ops.pose.ik_triangulation_contacts_find(support=chosen)
+        assert {each.support.name for each in stored_contacts(rig) if each.support} == {on}
+    with nothing_lost(), pytest.raises(RuntimeError, match="'Nothing' is not in this scene"):
+        bpy.ops.pose.ik_triangulation_contacts_find(support="Nothing")
+
+
 def test_without_feet_it_is_told():
     chain_rig(4)
     bpy.ops.pose.select_all(action="DESELECT")

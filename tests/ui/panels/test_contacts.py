@@ -41,6 +41,18 @@ def test_contacts_of_limbs_that_are_not_held_and_of_no_frames_are_marked():
         assert contact.tip in with_contacts(contact)
 
 
+def test_the_list_says_what_contacts_are_on_and_marks_what_is_not_there():
+    rig = sliding_rig(12)
+    cup, gone = (bpy.data.objects.new(name, None) for name in ("Cup", "Gone"))
+    bpy.context.scene.collection.objects.link(cup)
+    rig.pose.bones["foot.L"].ik_triangulation.hold = True
+    select(rig, "foot.L")
+    on = [Contact("foot.L", 1, 2, cup), Contact("foot.L", 3, 4, rig, "hand.R"), Contact("foot.L", 5, 6, gone)]
+    store_contacts(rig, on)
+    shown = drawn(PANEL)
+    assert {"foot.L on Cup", "foot.L on hand.R", "foot.L on Gone", "support"} <= set(shown)
+
+
 def test_a_rig_that_is_animated_and_has_no_limbs_is_offered_contacts():
     rig = human_rig()
     select(rig, "spine")
