@@ -26,7 +26,7 @@ from ...kinematics.body_anatomy import Part, TwoPartLimb
 from .swivelling import limbs_with_swivel
 
 # Half thicknesses, beside their length; the trunk is as broad beside half the distance of the shoulders.
-_DEEP, _BROAD, _TOP = 0.24, 0.8, 0.85  # of the trunk, which ends at that share of the way from hips to shoulders
+_DEEP, _BROAD, _TOP = 0.22, 0.8, 0.85  # of the trunk, which ends at that share of the way from hips to shoulders
 _THIGH, _UPPER_ARM, _FOREARM, _HAND = 0.16, 0.14, 0.12, 0.06
 _HEAD, _HEAD_ENDS = 0.38, (0.4, 0.6)  # and the shares of its length between which its capsule is
 
@@ -73,17 +73,30 @@ class Thickness:
 
     def allowing(self, geometry: Geometry) -> Thickness:
         """Return the same with distances no larger than these poses have them: they may be as they are."""
-        axes, heads, arms = self.capsules.placed(geometry), geometry.heads, []
+        axes, arms = self.capsules.placed(geometry), []
         for arm in self.arms:
-            elbow, wrist, tip = heads[arm.joints.middle], heads[arm.joints.end], geometry.tip(arm.tip)
-            links = Segments(elbow, wrist), Segments(wrist, tip)
-            near = np.stack([axes.nearest(link).distances for link in links])
+            near = np.stack([axes.nearest(link).distances for link in _links(arm, geometry)])
             arms.append(arm._replace(least=np.minimum(arm.least, near)))
         return replace(self, arms=tuple(arms))
+
+    def depths(self, geometry: Geometry) -> dict[int, Numbers]:
+        """Return how deep forearm or hand of each arm are (F) [Blender units], by the numbers of their tips."""
+        axes = self.capsules.placed(geometry)
+        depths = {}
+        for arm in self.arms:
+            near = np.stack([axes.nearest(link).distances for link in _links(arm, geometry)])
+            depths[arm.tip] = np.maximum(arm.least - near, 0.0).max((0, 1))
+        return depths
 
     def take(self, columns: Columns) -> Thickness:
         """The thickness in those of the poses."""
         return replace(self, arms=tuple(arm._replace(least=at(arm.least, columns)) for arm in self.arms))
+
+
+def _links(arm: Arm, geometry: Geometry) -> tuple[Segments, Segments]:
+    """Return the forearm and the hand of an arm."""
+    elbow, wrist = geometry.heads[arm.joints.middle], geometry.heads[arm.joints.end]
+    return Segments(elbow, wrist), Segments(wrist, geometry.tip(arm.tip))
 
 
 def thickness_of(body: Body, factor: float) -> Thickness | None:

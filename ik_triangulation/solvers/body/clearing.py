@@ -35,8 +35,11 @@ _DEEP = 400.0  # cost [rad^2] of a depth as large as the arm is long, squared
 _FIRM = 1e5  # cost [rad^2] of a goal that is missed by as much, squared
 _CALM = 16.0, 64.0, 256.0  # times the usual weight of changes from frame to frame, one tried after the other
 _HASTY = 0.25  # [rad] change of a turn from frame to frame for which none is made
+_TOO_HASTY = 2.0  # times as much by the swivel alone
+_SHALLOW = 0.01  # of the arm's length: depth for which nothing moves
 _AROUND = 0.4  # [s] on either side of what is too deep that may move
-_STEPS, _LARGEST, _CHANGE = 12, 0.3, 1e-3  # of Newton's method, the largest change in one, and one that ends it [rad]
+_BETWEEN = 0.3  # [s] between what is too deep, at least, to clear the one without the other
+_STEPS, _LARGEST, _CHANGE = 12, 0.3, 3e-3  # of Newton's method, the largest change in one, and one that ends it [rad]
 _EXACT = 1e-6  # of the limb's length: tolerance of goals that are where the tip is
 _SOFTLY = 0.02  # of the cost of limits in a swivel
 _LINKS = np.array([1, 2])  # forearm and hand
@@ -57,14 +60,19 @@ def cleared(
         if limb.tree.held:  # a twist that is animated
             continue
         given = limb.frames(tree, geometry, rotations)
-        clear = ClearTask(axes=axes, least=arm.least, joints=_LINKS, length=1.0, tolerance=np.zeros(1))
+        least = np.array([_SHALLOW * limb.tree.size])
+        clear = ClearTask(axes=axes, least=arm.least, joints=_LINKS, length=1.0, tolerance=least)
         deep = ~System(limb.tree, given, [clear]).met
         own = [unwrapped(task) for task in tasks if task.tip == arm.tip]
-        for frames in _runs(deep, round(_AROUND * fps)):
+        runs = _runs(deep, round(_AROUND * fps))
+        while runs:
+            frames = runs.pop()
             some = _Arm(limb, given.take(frames), own, clear.take(frames), deep[frames])
             turned = some.cleared(time_weight(fps, smoothing))
             yield
-            if turned is not None:
+            if turned is None:
+                runs += _halves(frames, deep, round(_BETWEEN * fps))
+            else:
                 found = found.copy() if found is rotations else found
                 found[np.ix_(list(limb.joints), range(4), frames)] = turned
     return states if found is rotations else tree.posed(found, states)
@@ -80,6 +88,17 @@ def _runs(deep: Mask, around: int) -> list[Indices]:
     np.add.at(near, np.minimum(at + around + 1, len(deep)), -1)
     frames = np.flatnonzero(np.cumsum(near)[:-1])
     return np.split(frames, np.flatnonzero(np.diff(frames) > 1) + 1)
+
+
+def _halves(frames: Indices, deep: Mask, least: int) -> list[Indices]:
+    """Return the two parts of a run with the longest way between what is too deep; nothing if that is too short."""
+    at = np.flatnonzero(deep[frames])
+    gaps = np.diff(at)
+    if not len(gaps) or gaps.max() < least:
+        return []
+    longest = int(gaps.argmax())
+    middle = int(at[longest] + at[longest + 1]) // 2
+    return [frames[:middle], frames[middle:]]
 
 
 class _Arm:
@@ -104,7 +123,11 @@ class _Arm:
         """
         tree, posture = self._tree, Posture(self._tree, self._given)
         for calm in _CALM:
-            turned = self._turned(self._swivelled(calm * time) if self._goals else self._given, calm * time)
+            begun = self._swivelled(calm * time) if self._goals else self._given
+            if np.abs(np.diff(posture.offsets(begun))).max(initial=0.0) > _TOO_HASTY * _HASTY:
+                continue
+            is_clear = System(tree, begun, [self._clear]).met.all()
+            turned = begun if is_clear else self._turned(begun, calm * time)
             if self._goals and not System(tree, turned, self._goals).met.all():
                 descend(tree, turned, self._goals)
             turned.put(self._held, self._given.take(self._held))

@@ -19,6 +19,7 @@ from ik_triangulation.solvers.body.capsules import thickness_of
 from ik_triangulation.solvers.body.clearing import cleared
 
 FRAMES, FPS = 25, 24.0
+SHALLOW = 0.0065  # a hundredth of an arm: less moves nothing
 BACK = Vector((0.0, 1.0, 0.0))
 ARM = ((0.18, 0.0, 0.25), (0.28, 0.0, 0.0), (0.25, 0.0, 0.0), (0.09, 0.0, 0.0))
 LEG = ((0.1, 0.0, 0.0), (0.0, 0.0, -0.45), (0.0, 0.0, -0.45), (0.0, -0.12, 0.0))
@@ -91,7 +92,7 @@ def test_an_elbow_goes_round_the_trunk_while_its_hand_stays(turned):
     states, thickness = reaching(THROUGH), thickness_of(BODY, 1.0)
     moved = cleared_of(states, thickness, turned)
     assert depths(states, thickness).max() > 0.05
-    assert depths(moved, thickness).max() < 0.004
+    assert depths(moved, thickness).max() < SHALLOW
     before, after = (Geometry(TREE, each) for each in (states, moved))
     assert np.abs(after.tip(0) - before.tip(0)).max() < 2e-6
     if turned:
@@ -112,7 +113,7 @@ def test_one_arm_is_enough_where_legs_tell_the_middle():
     body = figure(sides=(1.0,))
     states, thickness = reaching(THROUGH, body), thickness_of(body, 1.0)
     assert depths(states, thickness, body).max() > 0.05
-    assert depths(cleared_of(states, thickness, body=body), thickness, body).max() < 0.004
+    assert depths(cleared_of(states, thickness, body=body), thickness, body).max() < SHALLOW
 
 
 def test_what_touches_at_rest_or_in_the_animation_does_not_push():
