@@ -16,6 +16,8 @@ python scripts/benchmark.py body [--sets N] [--paths N]         hands, feet and 
 python scripts/benchmark.py jobs [--jobs ...] [--rigs ...]      everyday jobs of a body: cup, shelf, floor, table, ...
 python scripts/benchmark.py edge [--count N] [--bodies N]       targets that leave the reach and come back, of limbs
                                  [--seed N]                     beside Blender's IK, and of bodies
+python scripts/benchmark.py through [--rigs ...] [--count N]     arms that would go through the body, with and without
+                                [--kinds ...]                  thickness
 python scripts/benchmark.py arcs [--count N] [--jobs ...]       paths of the wrist in reaches: bow, length and speed,
                                  [--paths ...]                  and what begins to move first
 python scripts/benchmark.py contacts [FOLDER] [--frames N]      recorded motion whose feet slide, cleaned; without a
@@ -86,6 +88,7 @@ def main():
         skeletons,
         spaces,
         start,
+        through,
         turned,
     )
 
@@ -121,6 +124,7 @@ def main():
         rigs,
         skeletons,
         start,
+        through,
         turned,
     ):
         name = benchmark.__name__.rpartition(".")[2]

@@ -192,7 +192,7 @@ def add_solver(command: ArgumentParser, several: bool = False) -> None:
 
 
 def add_body(command: ArgumentParser, hold: str = "--hold", of_bake: bool = True) -> None:
-    """Add the limbs that are solved as one body, with its hips, balance, floor and heels.
+    """Add the limbs that are solved as one body, with its hips, balance, floor, heels and thickness.
 
     `hold` is the flag of held tips; `of_bake` adds the search for contacts.
     """
@@ -230,6 +230,12 @@ def add_body(command: ArgumentParser, hold: str = "--hold", of_bake: bool = True
         action=BooleanOptionalAction,
         default=None,
         help="lift the heels of planted feet for deep bends",
+    )
+    body.add_argument(
+        "--thickness",
+        type=float,
+        metavar="FACTOR",
+        help="thickness of trunk, head and limbs that arms stay out of, beside a person's (0: arms pass through)",
     )
 
 

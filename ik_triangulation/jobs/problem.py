@@ -52,6 +52,7 @@ from ..rig.limb import Limb
 from ..rig.stored_body import StoredLimbs, stored_body
 from ..rig.targets.goal import GoalReader, PlacesAndTurns
 from ..rig.timeline import Clock
+from ..solvers.body.capsules import thickness_of
 from ..solvers.body.floor import Floor, floor_of
 from ..solvers.body.reaching import reaching_of
 from ..solvers.natural.posture import USUAL_FPS
@@ -242,9 +243,11 @@ class BodyProblem:
         self._bound()
 
     def _bound(self) -> None:
-        """Make the balance and the floor, of which what the reference itself exceeds is exempt, as a run."""
+        """Make balance, floor and thickness, of which what the reference itself exceeds is exempt, as a run."""
         begin, steady = Geometry(self.body.tree, self.reference), self.balance()
         self.steady = steady and steady.allowing(begin)
+        thickness = thickness_of(self.body, self.rig.thickness)
+        self.thickness = thickness and thickness.allowing(begin)
         self.floor: Floor | None = None
         if self.rig.floor:
             self.floor = floor_of(self.body, self.rig.held, self.held_frames, begin, self.samples.influence)
@@ -313,6 +316,7 @@ class BodyProblem:
             influence=self._influence,
             steady=self.steady,
             floor=self.floor,
+            thickness=self.thickness,
             compliance=compliance_with_contacts(self.rig, tree, tasks),
             fps=fps_of(scene, self.samples.frames),
             smoothing=smoothing,

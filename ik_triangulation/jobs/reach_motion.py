@@ -45,6 +45,7 @@ from ..rig.units import distance_text
 from ..solvers import Solution, solve, solve_goal
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import hold, precisely
+from ..solvers.body.clearing import cleared
 from ..solvers.body.flexing import parts_of_body
 from ..solvers.body.floor import kept_above
 from ..solvers.body.priorities import exactly
@@ -343,7 +344,11 @@ class BodyReachMotion:
             frames = range(leave + 1, leave + return_frames)
             yield from self._transition(states, stays, self._begun, frames, return_frames)
             states.put([leave + return_frames], self._begun.take([leave + return_frames]))
-        return states
+        shot = self._problem.shot(self._scene)
+        if shot.thickness is None:
+            return states
+        tasks = [*self._held, *(task for visit in self._visits for task in body_tasks(self._problem.body, visit.goals))]
+        return (yield from cleared(self._tree, states, shot.thickness, tasks, shot.fps, shot.smoothing))
 
     def _staying(self, visit: BodyVisit, at: int, frames: range) -> Work[States]:
         """Poses of all frames, of which those of `frames` are as if the body were at a visit already."""

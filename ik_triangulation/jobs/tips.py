@@ -23,7 +23,7 @@ from ..goals.from_goals import body_tasks
 from ..goals.orientation import Direction, LookAt, Orientation, missing_angle
 from ..kinematics import Body
 from ..kinematics.arrays import Mask, Numbers
-from ..kinematics.batch import States
+from ..kinematics.batch import Geometry, States
 from ..kinematics.batch.algebra import lengths, turn_vectors
 from ..rig.armature import is_flat
 from ..rig.body import BodyRest, RigBody
@@ -43,6 +43,7 @@ from .measure import AGREES, EvaluatedLimb, Watch, astray, held_tolerances, is_w
 from .problem import BodyProblem
 from .report import NotFollowing, Remedy, Report, TipReport
 
+_DEEP = 0.06  # of an arm's length: depth of it in the body that is worth a warning
 _MOVED = 1e-4  # of a limb's reach, and [rad]: from which on a bone is off its place
 
 
@@ -111,8 +112,20 @@ def report_written(
     planned = None if times is None else problem.planned(states, times, Clock(scene, rig.armature))
     report = yield from measure_body(rig, samples, held, scene, allowed, planned)
     report = with_floor(report, problem, samples.goals)
-    warnings = [*warnings, *samples.warnings, *report.warnings, *problem.too_far()]
+    warnings = [*warnings, *samples.warnings, *report.warnings, *problem.too_far(), *_through(problem, states)]
     return replace(report, **{"outside": problem.outside(states), **more}, warnings=warnings)
+
+
+def _through(problem: BodyProblem, states: States) -> list[str]:
+    """Return warnings that name tips whose arm goes through the body to where they are to be."""
+    depths = problem.thickness.depths(Geometry(problem.body.tree, states)) if problem.thickness else {}
+    tips, frames = problem.body.tree.tips, np.array(problem.samples.frames)
+    return [
+        f"The arm of '{problem.body.tips[tip].name}' goes into the body, deepest at frame {frames[deep.argmax()]:g}. "
+        "Lead its target around the body, or lower Thickness."
+        for tip, deep in depths.items()
+        if deep.max() > _DEEP * tips[tip].reach
+    ]
 
 
 class _Seen(NamedTuple):

@@ -27,6 +27,7 @@ from ..kinematics.body_anatomy import Part
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import Descent, descend, hold, precisely
 from ..solvers.batch.restarts import aligned, strayed, tells_tilt
+from ..solvers.body.clearing import cleared
 from ..solvers.body.flexing import body_compliance, errors_of_tips, flexed, inclination, inclined, parts_of_body
 from ..solvers.body.floor import kept_above
 from ..solvers.body.priorities import (
@@ -141,7 +142,7 @@ def body_path(shot: Shot, settings: BodyPathSettings = USUAL_SETTINGS) -> Work[B
         return BodyPath(shot.reference.copy(), met)
     alone = yield from limbs_alone(replace(shot, tasks=asked))
     if alone is not None and not (floor and floor.crossed(Geometry(tree, alone))):
-        return BodyPath(alone, System(tree, alone, asked).met)
+        return (yield from _clear(shot, alone, asked))
     bounds: list[Task] = []
     while True:
         work = _Path(shot, asked, bounds, settings)
@@ -168,8 +169,15 @@ def body_path(shot: Shot, settings: BodyPathSettings = USUAL_SETTINGS) -> Work[B
             states = yield from _soft(work, states, asked, soft)
         geometry = Geometry(tree, states)
         if floor is None or bounds or not floor.crossed(geometry):
-            return BodyPath(states, System(tree, states, asked).met)
+            return (yield from _clear(shot, states, asked))
         bounds = kept_above(floor, (), geometry)
+
+
+def _clear(shot: Shot, states: States, asked: Sequence[Task]) -> Work[BodyPath]:
+    """Return the path with arms that stay out of the body's thickness."""
+    if shot.thickness is not None:
+        states = yield from cleared(shot.tree, states, shot.thickness, asked, shot.fps, shot.smoothing)
+    return BodyPath(states, System(shot.tree, states, asked).met)
 
 
 def _soft(work: _Path, states: States, asked: Sequence[Task], tips: Sequence[int]) -> Work[States]:

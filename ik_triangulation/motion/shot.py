@@ -14,6 +14,7 @@ from ..goals.task import Task
 from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import States, Tree
 from ..kinematics.batch.algebra import at
+from ..solvers.body.capsules import Thickness
 from ..solvers.body.floor import Floor
 from ..solvers.natural import LimbForm
 from ..solvers.natural.posture import USUAL_FPS
@@ -29,10 +30,10 @@ class Shot:
     `reference` has the pose made by hand at each frame, inside the limits, on the root's frame there. Of a tip:
     `tasks`, each with its tolerance, over all frames, `preferences` to settle in what they leave free, and the
     `influence` (F) of tips, 0 to 1, by their numbers (1 by default). Of the whole: the balance `steady`, the `floor`
-    below, and the `compliance` (k, 1) of the columns. `form` is that of a single limb; a body has none. Of time: `fps`
-    is the number of these frames in a second, `smoothing` (0 to 1) calms the motion, tips that are `soft` take
-    some frames to where their goals are out of reach and back, `seed` draws restarts, and
-    `part_from` is the number of the first frame in a longer path of which these are a part, which is no cycle.
+    below, the `thickness` that arms stay out of, and the `compliance` (k, 1) of the columns. `form` is that of a single
+    limb; a body has none. Of time: `fps` is the number of these frames in a second, `smoothing` (0 to 1) calms the
+    motion, tips that are `soft` take some frames to where their goals are out of reach and back, `seed` draws restarts,
+    and `part_from` is the number of the first frame in a longer path of which these are a part, which is no cycle.
     """
 
     tree: Tree
@@ -42,6 +43,7 @@ class Shot:
     influence: Mapping[int, Numbers] = field(default_factory=dict)
     steady: BalanceTask | None = None
     floor: Floor | None = None
+    thickness: Thickness | None = None
     compliance: Numbers | None = None
     form: LimbForm | None = None
     fps: float = USUAL_FPS
@@ -60,6 +62,7 @@ class Shot:
             influence={tip: at(share, frames) for tip, share in self.influence.items()},
             steady=self.steady and self.steady.take(frames),
             floor=self.floor and self.floor.take(frames),
+            thickness=self.thickness and self.thickness.take(frames),
         )
 
     @property

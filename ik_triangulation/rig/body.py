@@ -92,7 +92,8 @@ class RigBody:
     carries them there, and return to their animation within `contact_fade` frames; those that are `planted` stay where
     the animation has them at the scene's first frame, in the space of the armature. With `floor` the body stays above
     the lower held foot, and with `heels` the planted feet lift theirs where ankles would bend too far; their toes stay
-    as they are.
+    as they are. Arms stay out of trunk, head and thighs, which are that `thickness` beside those of a person
+    with bones of their lengths; at 0 they do not.
 
     Raises ChainError for bones that do not hang together, and for hips that cannot move.
     """
@@ -109,6 +110,7 @@ class RigBody:
     floor: bool = True
     planted: tuple[str, ...] = ()
     heels: bool = False
+    thickness: float = 0.0
 
     def __post_init__(self) -> None:
         lines, bones = [self.line(tip) for tip in self.tips], self.armature.pose.bones

@@ -196,6 +196,7 @@ def stored_body(armature: Object, tip: str, limbs: StoredLimbs | None = None) ->
         settings.contact_fade,
         settings.floor,
     )
+    rig = replace(rig, thickness=settings.thickness)
     return replace(rig, planted=planted_tips(rig), heels=settings.heels) if held else rig
 
 

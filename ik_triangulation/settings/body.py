@@ -5,7 +5,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
 from bpy.types import Object, PropertyGroup
 
 from .reach import OVERRIDABLE
@@ -42,7 +50,7 @@ class IKT_PG_contact(PropertyGroup):
 
 @group(page="body.html#hips", flags=Exempt("bake --body has flags of its own"))
 class BodySettings:
-    """The hips of a body, its balance, its floor and its heels."""
+    """The hips of a body, its balance, its floor, its heels and its thickness."""
 
     hips: str = setting(
         StringProperty,
@@ -81,6 +89,16 @@ class BodySettings:
         "Lift the heels of feet that are planted at one place where their ankles would bend too far; their toes stay",
         default=True,
         page="body.html#heels",
+    )
+    thickness: float = setting(
+        FloatProperty,
+        "Thickness",
+        "Thickness of trunk, head, thighs and arms beside that of people with bones of their lengths; forearms stay "
+        "out of these. At 0 arms pass through the body",
+        default=1.0,
+        min=0.0,
+        soft_max=2.0,
+        page="body.html#thickness",
     )
 
 

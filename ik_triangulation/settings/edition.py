@@ -23,7 +23,7 @@ from bpy.types import Object, PoseBone, PropertyGroup
 
 from .reach import OVERRIDABLE
 
-EDITION = 3
+EDITION = 4
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,11 @@ def _is_held(tip: PoseBone) -> bool:
 
 
 PREVIOUS = PreviousDefaults(
-    body=(PreviousDefault(1, "floor", False), PreviousDefault(1, "heels", False)),
+    body=(
+        PreviousDefault(1, "floor", False),
+        PreviousDefault(1, "heels", False),
+        PreviousDefault(4, "thickness", 0.0),
+    ),
     limb=(
         PreviousDefault(1, "shape", "POINT", _has_mesh, meant="AUTO"),
         PreviousDefault(1, "hold_where", "ANIMATION", _is_held),

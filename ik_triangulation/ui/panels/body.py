@@ -45,6 +45,8 @@ class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
         balance.prop(body, "balance")
         column.prop(body, "floor")
         column.prop(body, "heels")
+        if preferences.shows_all(context, bone.ik_triangulation) or body.thickness != 1.0:
+            column.prop(body, "thickness")
 
 
 class VIEW3D_UL_ik_triangulation_contacts(UIList):

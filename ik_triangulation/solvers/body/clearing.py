@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Arms of a body that stay out of its trunk, head and thighs, as far as their tips can stay where they are.
+
+A level below all goals. First the elbows swivel: depth in a capsule is one more cost of the swivel, one-sided and
+squared, over all frames at once, so that an elbow goes round on the side that is cheaper for the whole motion. Then
+hands, and arms without a goal, turn as far as is still missing, by steps near the motion in what the goals leave free.
+Source: none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from ...cooperative import Work
+from ...goals.clearance import ClearTask, Segments
+from ...goals.from_goals import RADIAN, point_task
+from ...goals.orientation import OrientTask
+from ...goals.pole import PoleTask
+from ...goals.task import PlaceTask, Task, unwrapped
+from ...kinematics.arrays import Indices, Mask, Numbers
+from ...kinematics.batch import Geometry, States, Tree
+from ...kinematics.batch.algebra import at, cross, dot, rotate
+from ..batch.change import System
+from ..batch.descent import descend
+from ..natural.posture import Posture, roughness, time_weight
+from ..natural.swivel import SwivelCost, best_swivels
+from ..natural.two_bones import TwoBones
+from .capsules import Thickness
+from .swivelling import LimbOfBody
+
+_DEEP = 400.0  # cost [rad^2] of a depth as large as the arm is long, squared
+_FIRM = 1e5  # cost [rad^2] of a goal that is missed by as much, squared
+_CALM = 16.0, 64.0, 256.0  # times the usual weight of changes from frame to frame, one tried after the other
+_HASTY = 0.25  # [rad] change of a turn from frame to frame for which none is made
+_TOO_HASTY = 2.0  # times as much by the swivel alone
+_SHALLOW = 0.01  # of the arm's length: depth for which nothing moves
+_AROUND = 0.4  # [s] on either side of what is too deep that may move
+_BETWEEN = 0.3  # [s] between what is too deep, at least, to clear the one without the other
+_STEPS, _LARGEST, _CHANGE = 12, 0.3, 3e-3  # of Newton's method, the largest change in one, and one that ends it [rad]
+_EXACT = 1e-6  # of the limb's length: tolerance of goals that are where the tip is
+_SOFTLY = 0.02  # of the cost of limits in a swivel
+_LINKS = np.array([1, 2])  # forearm and hand
+_HELD = 1e9  # cost [rad^2] of any turn in frames that stay as they are
+
+
+def cleared(
+    tree: Tree, states: States, thickness: Thickness, tasks: Sequence[Task], fps: float, smoothing: float
+) -> Work[States]:
+    """Return the states (F) with arms that stay out of the capsules; what the tasks ask of their tips stays as it is.
+
+    An arm that would have to leap for it stays as it is in the frames around.
+    """
+    geometry, rotations = Geometry(tree, states), tree.rotations(states)
+    axes, found = thickness.capsules.placed(geometry), rotations
+    for arm in thickness.arms:
+        limb = LimbOfBody.of(tree, arm.joints.upper, arm.tip, rotations)
+        if limb.tree.held:  # a twist that is animated
+            continue
+        given = limb.frames(tree, geometry, rotations)
+        least = np.array([_SHALLOW * limb.tree.size])
+        clear = ClearTask(axes=axes, least=arm.least, joints=_LINKS, length=1.0, tolerance=least)
+        deep = ~System(limb.tree, given, [clear]).met
+        own = [unwrapped(task) for task in tasks if task.tip == arm.tip]
+        runs = _runs(deep, round(_AROUND * fps))
+        while runs:
+            frames = runs.pop()
+            some = _Arm(limb, given.take(frames), own, clear.take(frames), deep[frames])
+            turned = some.cleared(time_weight(fps, smoothing))
+            yield
+            if turned is None:
+                runs += _halves(frames, deep, round(_BETWEEN * fps))
+            else:
+                found = found.copy() if found is rotations else found
+                found[np.ix_(list(limb.joints), range(4), frames)] = turned
+    return states if found is rotations else tree.posed(found, states)
+
+
+def _runs(deep: Mask, around: int) -> list[Indices]:
+    """Return runs of frames that are at most so far from one that is too deep."""
+    at = np.flatnonzero(deep)
+    if not len(at):
+        return []
+    near = np.zeros(len(deep) + 1, int)
+    np.add.at(near, np.maximum(at - around, 0), 1)
+    np.add.at(near, np.minimum(at + around + 1, len(deep)), -1)
+    frames = np.flatnonzero(np.cumsum(near)[:-1])
+    return np.split(frames, np.flatnonzero(np.diff(frames) > 1) + 1)
+
+
+def _halves(frames: Indices, deep: Mask, least: int) -> list[Indices]:
+    """Return the two parts of a run with the longest way between what is too deep; nothing if that is too short."""
+    at = np.flatnonzero(deep[frames])
+    gaps = np.diff(at)
+    if not len(gaps) or gaps.max() < least:
+        return []
+    longest = int(gaps.argmax())
+    middle = int(at[longest] + at[longest + 1]) // 2
+    return [frames[:middle], frames[middle:]]
+
+
+class _Arm:
+    """An arm in F frames that follow one another; its first and last one stay as they are unless they are too deep."""
+
+    def __init__(self, limb: LimbOfBody, given: States, tasks: Sequence[Task], clear: ClearTask, deep: Mask) -> None:
+        self._limb, self._tree, self._given, self._clear = limb, limb.tree, given, clear
+        ends = np.unique([0, len(given) - 1])
+        self._held = ends[~deep[ends]]
+        geometry, near = Geometry(limb.tree, given), np.array([_EXACT * limb.tree.size])
+        self._tip, self._goals = geometry.tip(), list[Task]()
+        if any(isinstance(task, PlaceTask) for task in tasks):
+            self._goals.append(point_task(self._tip, near))
+            if any(not isinstance(task, PlaceTask | PoleTask) for task in tasks):
+                turn, length = geometry.tip_rotation(), RADIAN * limb.tree.size
+                self._goals.append(OrientTask(rotation=turn, length=length, tolerance=near, level=0))
+
+    def cleared(self, time: float) -> Numbers | None:
+        """Return the rotations (n, 4, F) of the joints of the arm as it is cleared; None where it would leap.
+
+        `time` is the usual weight of changes from frame to frame.
+        """
+        tree, posture = self._tree, Posture(self._tree, self._given)
+        for calm in _CALM:
+            begun = self._swivelled(calm * time) if self._goals else self._given
+            if np.abs(np.diff(posture.offsets(begun))).max(initial=0.0) > _TOO_HASTY * _HASTY:
+                continue
+            is_clear = System(tree, begun, [self._clear]).met.all()
+            turned = begun if is_clear else self._turned(begun, calm * time)
+            if self._goals and not System(tree, turned, self._goals).met.all():
+                descend(tree, turned, self._goals)
+            turned.put(self._held, self._given.take(self._held))
+            change = np.abs(np.diff(posture.offsets(turned))).max(initial=0.0)
+            if change <= _HASTY:
+                return tree.rotations(turned)
+        return None
+
+    def _swivelled(self, time: float) -> States:
+        """Return the arm at the swivels that cost least, in which limits count softly; its tip stays but for these."""
+        tree, given, near, form = self._tree, self._given, np.array([self._tree.size]), self._limb.form
+        flexion = None if form.flexion is None else np.array(form.flexion, float)[:, None]
+        bones = TwoBones(tree, given, [goal.within(near) for goal in self._goals], tree.rotations(given), flexion)
+        cost, depths = SwivelCost(bones, _SOFTLY), _Depths(bones, given, self._tip, self._clear)
+
+        def every(swivels: Numbers, frames: Indices) -> Numbers:
+            return cost(swivels, frames) + depths(swivels, frames)
+
+        swivels = best_swivels(every, len(given), time, cost.choices, held=self._held)
+        return tree.posed(bones.rotations(swivels), given)
+
+    def _turned(self, states: States, time: float) -> States:
+        """Return the arm at its goals, turned out of the capsules in what these leave free, near the states."""
+        tree, posture = self._tree, Posture(self._tree, states)
+        offsets, found, basis = np.zeros((tree.columns, len(states))), states, np.eye(tree.columns)[:, :, None]
+        own = np.tile(np.eye(tree.columns), (len(states), 1, 1))
+        own[self._held] *= _HELD
+        for _ in range(_STEPS):
+            system = System(tree, found, [*self._goals, self._clear])
+            errors, levels = system.errors()
+            into = [posture.columns(system.geometry, np.broadcast_to(each, offsets.shape)) for each in basis]
+            rows = np.einsum("rkf,ckf->frc", system.jacobian(), np.array(into))
+            weighted = rows * (np.where(levels == self._clear.level, _DEEP, _FIRM) / tree.size**2)[:, None]
+            right = np.einsum("frc,rf->fc", weighted, errors) - (offsets + time * roughness(offsets)).T
+            change = _over_time(rows.swapaxes(1, 2) @ weighted + own, right, time).T
+            change *= np.minimum(1.0, _LARGEST / np.maximum(np.abs(change).max(0), 1e-300))
+            found = posture.states(offsets + change)
+            offsets = posture.offsets(found)
+            if np.abs(change).max() < _CHANGE:
+                break
+        return found
+
+
+class _Depths:
+    """The cost [rad^2] of the depths at which swivels have forearm and hand in the capsules."""
+
+    def __init__(self, bones: TwoBones, frames: States, tip: Numbers, clear: ClearTask) -> None:
+        self._clear, self._size, self._tip = clear, bones.tree.size, tip
+        upper, lower = (np.array(joint.offset, float)[:, None] for joint in bones.tree.joints[1:])
+        elbow = rotate(bones.upper, np.broadcast_to(upper, bones.axis.shape))
+        wrist = elbow + rotate(bones.lower, np.broadcast_to(lower, bones.axis.shape))
+        root = np.broadcast_to(frames.root, (3, 3, len(frames)))
+        self._circles = []
+        for place in (elbow, wrist):
+            along = dot(place, bones.axis) * bones.axis
+            middle = rotate(root, bones.head + along) + frames.place
+            self._circles.append((middle, rotate(root, place - along), rotate(root, cross(bones.axis, place))))
+
+    def __call__(self, swivels: Numbers, frames: Indices) -> Numbers:
+        """Costs (k, n) of swivels (k, n or 1) at n frames."""
+        swivels = np.broadcast_to(swivels, (len(swivels), len(frames)))
+        every = np.tile(frames, len(swivels))
+        cosine, sine = np.cos(swivels).ravel(), np.sin(swivels).ravel()
+        points = [
+            middle[:, every] + cosine * out[:, every] + sine * side[:, every] for middle, out, side in self._circles
+        ]
+        axes, cost = self._clear.axes.take(every), np.zeros(len(every))
+        links = pairwise((*points, self._tip[:, every]))
+        for (begin, end), least in zip(links, self._clear.least, strict=True):
+            depths = np.maximum(at(least, every) - axes.nearest(Segments(begin, end)).distances, 0.0)
+            cost += (depths * depths).sum(0)
+        found: Numbers = _DEEP / self._size**2 * cost.reshape(swivels.shape)
+        return found
+
+
+def _over_time(blocks: Numbers, right: Numbers, weight: float) -> Numbers:
+    """Solve for changes (F, k): each frame's block (F, k, k), and the weight of changes from frame to frame.
+
+    The system is tridiagonal in blocks (Thomas).
+    """
+    count, size = right.shape
+    blocks, right, along = blocks.copy(), right.copy(), weight * np.eye(size)
+    blocks[1:] += along
+    blocks[:-1] += along
+    for f in range(1, count):
+        both = np.linalg.solve(blocks[f - 1], np.concatenate((along, right[f - 1, :, None]), 1))
+        blocks[f] -= weight * both[:, :-1]
+        right[f] += weight * both[:, -1]
+    right[-1] = np.linalg.solve(blocks[-1], right[-1])
+    for f in reversed(range(count - 1)):
+        right[f] = np.linalg.solve(blocks[f], right[f] + weight * right[f + 1])
+    return right

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Arms stay out of trunk, head and thighs: elbows swivel for it, and tips stay where they are."""
+
+import numpy as np
+import pytest
+from mathutils import Quaternion, Vector
+
+from ik_triangulation.cooperative import finished
+from ik_triangulation.goals.clearance import Segments
+from ik_triangulation.goals.from_goals import point_task
+from ik_triangulation.goals.orientation import OrientTask
+from ik_triangulation.kinematics import Body, BodyTip, Free, Joint
+from ik_triangulation.kinematics.batch import Geometry
+from ik_triangulation.kinematics.batch.algebra import exponential, product
+from ik_triangulation.kinematics.body import states_of
+from ik_triangulation.kinematics.body_anatomy import BodyAnatomy, Part, TwoPartLimb
+from ik_triangulation.motion.body_path import largest_turns
+from ik_triangulation.solvers.body.capsules import thickness_of
+from ik_triangulation.solvers.body.clearing import cleared
+
+FRAMES, FPS = 25, 24.0
+SHALLOW = 0.0065  # a hundredth of an arm: less moves nothing
+BACK = Vector((0.0, 1.0, 0.0))
+ARM = ((0.18, 0.0, 0.25), (0.28, 0.0, 0.0), (0.25, 0.0, 0.0), (0.09, 0.0, 0.0))
+LEG = ((0.1, 0.0, 0.0), (0.0, 0.0, -0.45), (0.0, 0.0, -0.45), (0.0, -0.12, 0.0))
+ARM_PARTS, LEG_PARTS = (Part.UPPER_ARM, Part.FOREARM, Part.HAND), (Part.THIGH, Part.SHIN, Part.FOOT)
+
+
+def figure(sides=(1.0, -1.0)):
+    """A figure in a T-pose that faces -Y: hips, chest, arms and legs."""
+    joints, parents, parts, limbs, tips = [], [], [], [], []
+
+    def add(way, parent, part):
+        joints.append(Joint(f"joint {len(joints)}", Vector(way), Quaternion(), Free()))
+        parents.append(parent)
+        parts.append(part)
+
+    add((0.0, 0.0, 0.95), -1, Part.HIPS)
+    add((0.0, 0.0, 0.25), 0, Part.TRUNK)
+    limbs_of = [(1, ARM, ARM_PARTS, side) for side in sides] + [(0, LEG, LEG_PARTS, side) for side in (1.0, -1.0)]
+    for parent, ways, own, side in limbs_of:
+        mirrored = [Vector(way) * Vector((side, 1.0, 1.0)) for way in ways]
+        first = len(joints)
+        for way, part in zip(mirrored[:3], own, strict=True):
+            add(way, parent if part == own[0] else len(joints) - 1, part)
+        limbs.append(TwoPartLimb(first, first + 1, first + 2))
+        tips.append(BodyTip(f"tip {first}", first + 2, mirrored[3]))
+    outwards = tuple(BACK if parts[limb.upper] == Part.UPPER_ARM else -BACK for limb in limbs)
+    anatomy = BodyAnatomy(tuple(parts), tuple(limbs), (None,) * len(limbs), outwards)
+    return Body(joints, parents, tips, "FIXED", anatomy=anatomy)
+
+
+BODY = figure()
+TREE = BODY.tree
+
+
+def reaching(turns, body=BODY):
+    """Frames in which shoulder, elbow and wrist of the left arm turn to these rotation vectors (3, 3) and back."""
+    tree, share = body.tree, np.sin(np.linspace(0.0, np.pi, FRAMES))
+    rest = states_of([body.rest_pose()])
+    rotations = np.repeat(tree.rotations(rest), FRAMES, -1)
+    for joint, turn in zip((2, 3, 4), np.asarray(turns, float), strict=True):
+        rotations[joint] = product(rotations[joint], exponential(turn[:, None] * share))
+    return tree.posed(rotations, rest.take(np.zeros(FRAMES, np.intp)))
+
+
+# The elbow goes into the trunk from aside, and the forearm comes out ahead.
+THROUGH = (0.0, 1.9, 0.0), (0.0, 0.0, -1.4), (0.0, 0.0, 0.0)
+
+
+def depths(states, thickness, body=BODY):
+    """Depths (F) of the forearm of the left arm, between points of it."""
+    geometry, arm = Geometry(body.tree, states), thickness.arms[0]
+    elbow, wrist = geometry.heads[arm.joints.middle], geometry.heads[arm.joints.end]
+    axes, found = thickness.capsules.placed(geometry), np.zeros(len(states))
+    for share in np.linspace(0.0, 1.0, 21):
+        point = elbow + share * (wrist - elbow)
+        found = np.maximum(found, (arm.least[0] - axes.nearest(Segments(point, point)).distances).max(0))
+    return found
+
+
+def cleared_of(states, thickness, turned=False, body=BODY):
+    geometry = Geometry(body.tree, states)
+    tasks = [point_task(geometry.tip(0), np.array([1e-3]))]
+    if turned:
+        tasks.append(OrientTask(rotation=geometry.tip_rotation(0), length=0.1, tolerance=np.array([1e-3])))
+    return finished(cleared(body.tree, states, thickness, tasks, FPS, 0.0))
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["a place", "a place and a turn"])
+def test_an_elbow_goes_round_the_trunk_while_its_hand_stays(turned):
+    states, thickness = reaching(THROUGH), thickness_of(BODY, 1.0)
+    moved = cleared_of(states, thickness, turned)
+    assert depths(states, thickness).max() > 0.05
+    assert depths(moved, thickness).max() < SHALLOW
+    before, after = (Geometry(TREE, each) for each in (states, moved))
+    assert np.abs(after.tip(0) - before.tip(0)).max() < 2e-6
+    if turned:
+        assert np.abs(after.tip_rotation(0) - before.tip_rotation(0)).max() < 1e-4
+    assert (after.frames[[0, 1, 5, 6, 7]] == before.frames[[0, 1, 5, 6, 7]]).all(), "trunk and the other arm stay"
+    assert np.abs((after.frames - before.frames)[..., [0, -1]]).max() < 1e-4, "ends that are free stay"
+    assert largest_turns(TREE, moved).max() < largest_turns(TREE, states).max() + 0.25
+
+
+def test_an_arm_without_a_goal_goes_round_as_well():
+    states, thickness = reaching(THROUGH), thickness_of(BODY, 1.0)
+    moved = finished(cleared(TREE, states, thickness, [], FPS, 0.0))
+    assert depths(moved, thickness).max() < 0.01
+    assert largest_turns(TREE, moved).max() < largest_turns(TREE, states).max() + 0.25
+
+
+def test_one_arm_is_enough_where_legs_tell_the_middle():
+    body = figure(sides=(1.0,))
+    states, thickness = reaching(THROUGH, body), thickness_of(body, 1.0)
+    assert depths(states, thickness, body).max() > 0.05
+    assert depths(cleared_of(states, thickness, body=body), thickness, body).max() < SHALLOW
+
+
+def test_what_touches_at_rest_or_in_the_animation_does_not_push():
+    states, thick = reaching(((0.0, 0.0, 0.0),) * 3), thickness_of(BODY, 6.0)
+    assert cleared_of(states, thick) is states, "so thick a trunk reaches the elbows of a T-pose"
+    states, thickness = reaching(THROUGH), thickness_of(BODY, 1.0)
+    assert cleared_of(states, thickness.allowing(Geometry(TREE, states))) is states
+
+
+def test_an_arm_that_is_clear_stays_bit_by_bit_and_without_thickness_there_is_nothing():
+    states = reaching(((0.0, 1.0, 0.0), (0.0, 0.0, -1.4), (0.0, 0.0, 0.0)))
+    assert cleared_of(states, thickness_of(BODY, 1.0)) is states
+    assert thickness_of(BODY, 0.0) is None
+
+
+def test_sizes_grow_with_the_figure_and_the_factor():
+    one, other = (thickness_of(BODY, factor).capsules for factor in (1.0, 1.5))
+    assert other.radii == pytest.approx(1.5 * one.radii)
+    height = 0.95 + 0.25 + 0.25
+    assert 0.06 < one.radii[0] / height < 0.09, "half the depth of a chest beside the shoulders' height"
