@@ -45,10 +45,11 @@ from ..rig.hips import location_path
 from ..rig.keyframes import Channel
 from ..rig.limb import Limb
 from ..rig.rotation import channel, values_for
-from ..rig.timeline import Clock
+from ..rig.timeline import Clock, fps_of
 from .frame_solver import NATURAL
+from .limb_problem import LimbProblem
 from .natural_shot import reference_of_joints, shown_reference
-from .problem import BodyProblem, LimbProblem, fps_of, read_problem
+from .problem import BodyProblem, read_problem
 
 
 def body_as_shown(

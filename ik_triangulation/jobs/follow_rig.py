@@ -26,10 +26,9 @@ from ..rig.limb import Limb
 from ..rig.retargeting import FACE, HIPS, Figure, PartPlace, Retargeting
 from ..rig.targets.made import is_made, remove_unused
 from ..rig.targets.untouched import forget_rotation, put_at_tip
-from ..rig.timeline import Clock
+from ..rig.timeline import Clock, fps_of
 from ..settings import check_registered
 from ..settings.property_groups import keep_settings
-from .problem import fps_of
 from .setup import NewBody, new_target, set_up_body
 from .writing import Undo, keep_objects
 

@@ -29,7 +29,7 @@ from ..rig.keyframes import curves_of
 from ..rig.limb import Limb, saved_range
 from ..rig.targets.goal import GoalReader
 from ..rig.targets.untouched import carriers_of, is_waiting
-from ..rig.timeline import strips_of
+from ..rig.timeline import fps_of, strips_of
 from ..solvers.batch.change import System
 from ..solvers.body.solve_body import BodyFollower
 from ..solvers.natural import followed, trailing
@@ -39,7 +39,7 @@ from .frame_solver import NATURAL, SolvedFrame, solver_settings
 from .keys import body_settings
 from .live_state import Surroundings, surroundings_of
 from .natural_shot import is_at, is_moving
-from .problem import BodyProblem, fps_of, read_problem
+from .problem import BodyProblem, read_problem
 
 
 def still_samples(

@@ -28,7 +28,7 @@ from ..rig.frames.samples import Sample, Samples, others_follow_frame
 from ..rig.limb import Limb, saved_range
 from ..rig.rotation import rotation_of
 from .frame_solver import NATURAL, SolvedFrame, at_frame, follow
-from .problem import LimbProblem
+from .limb_problem import LimbProblem
 from .shot import SolvedShot
 
 _AROUND = 12  # frames on either side

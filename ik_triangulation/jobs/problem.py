@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Limbs and bodies as sampled, posed as shots: their joints, their animation by hand, their tasks, their settings.
+"""Bodies as sampled, posed as shots: their joints, their animation by hand, their tasks, their settings.
 
-Every shot that a job solves is made here, whether for a bake, a pose, a reach, a pull or Live.
+Every shot that a job solves is made here or in limb_problem.py, whether for a bake, a pose, a reach, a pull or Live.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 from bpy.types import Object, Scene
@@ -15,18 +14,11 @@ from mathutils import Matrix, Vector
 
 from ..cooperative import Work
 from ..errors import ChainError
-from ..goals import Goal
 from ..goals.from_goals import (
-    BATCHED,
     MARGIN,
-    RADIAN,
-    Refusal,
     balance_of,
     body_tasks,
     hold_tasks,
-    point_task,
-    preferences_of,
-    tasks_of,
 )
 from ..goals.heels import Heel, HeelTask
 from ..goals.orientation import OrientTask
@@ -34,171 +26,25 @@ from ..goals.support import BalanceTask
 from ..goals.task import Task
 from ..kinematics import Body
 from ..kinematics.arrays import Columns, Numbers
-from ..kinematics.batch import Geometry, States, Tree
-from ..kinematics.batch.algebra import cross, lengths, normalized, product, quaternions
+from ..kinematics.batch import Geometry, States
+from ..kinematics.batch.algebra import cross, normalized, product, quaternions
 from ..kinematics.body_anatomy import Part
 from ..motion.carried_path import carried_path
 from ..motion.faded_path import standing
-from ..motion.jumps import ways_of
 from ..motion.method import Natural
 from ..motion.reduction import parts_between
 from ..motion.shot import Shot, SolvedPath
-from ..rig.armature import Bones
 from ..rig.body import BodyRest, RigBody
 from ..rig.frames.body_frames import Animation, with_places
 from ..rig.frames.body_samples import BodySamples, read_between
-from ..rig.frames.samples import Samples
-from ..rig.limb import Limb
 from ..rig.stored_body import StoredLimbs, stored_body
-from ..rig.targets.goal import GoalReader, PlacesAndTurns
-from ..rig.timeline import Clock
+from ..rig.timeline import Clock, fps_of
 from ..solvers.body.capsules import thickness_of
 from ..solvers.body.floor import Floor, floor_of
 from ..solvers.body.reaching import reaching_of
 from ..solvers.natural.posture import USUAL_FPS
 from .contacts import Contacts, carried_tips, compliance_with_contacts, lifted, read_contacts, with_contacts
-from .frame_solver import at_frame, solver_settings
 from .held_places import HeldPlaces, Planned
-
-
-def fps_of(scene: Scene, frames: Sequence[float]) -> float:
-    """Return how many of these frames there are in a second, at most all of the scene."""
-    fps = scene.render.fps / scene.render.fps_base
-    return float(fps / max(1.0, (frames[-1] - frames[0]) / (len(frames) - 1)) if len(frames) > 1 else fps)
-
-
-class LimbProblem:
-    """A limb to solve at all frames, if its joints are the same in all of them: its chain and its goals as arrays."""
-
-    def __init__(self, limb: Limb, bones: Bones, samples: Samples) -> None:
-        self.limb, self.bones, self.samples = limb, bones, samples
-        self.start = at_frame(samples.first, bones)
-        self._reader, self._goals = GoalReader(), dict[int, Goal]()
-        self._frames: States | None = None
-        self.bases = self._read_bases()
-
-    @property
-    def refusal(self) -> Refusal | None:
-        """Why the frames cannot be solved together; None if one rigid chain and goals on arrays serve all of them."""
-        if not self.start.chain.plain:
-            return Refusal(
-                "the bones of the limb, or those above it, are scaled unevenly, mirrored, or do not inherit rotation"
-            )
-        if self.bases is None:
-            return Refusal("bones between the solved ones move, or scales or limits change, from frame to frame")
-        return next((each for each in (self._posed, self._preferred) if isinstance(each, Refusal)), None)
-
-    def _read_bases(self) -> Numbers | None:
-        """Frames of the root's parent (4, 4, F or 1) without their scale; None if the chain differs between frames."""
-        if not self.start.chain.plain:
-            return None
-        if self.samples.steady:
-            bases = np.array(self.samples.bases, float)
-            bases[:3, :3] /= lengths(bases[:3, 1])
-            return bases
-        poses = [at_frame(now, self.bones) for now in self.samples]
-        if any(pose.chain is not self.start.chain for pose in poses):
-            return None
-        return np.ascontiguousarray(np.moveaxis(np.array([pose.base for pose in poses], float), 0, -1))
-
-    @cached_property
-    def tree(self) -> Tree:
-        """The chain as a tree."""
-        return Tree.of(self.start.chain)
-
-    @property
-    def tasks(self) -> list[Task]:
-        """The goals of all frames, if nothing is refused."""
-        assert not isinstance(self._posed, Refusal), self._posed.reason
-        return self._posed
-
-    @cached_property
-    def _points(self) -> PlacesAndTurns | None:
-        """The goals of all frames as arrays; None where they are no points."""
-        return self._reader.goals(self.samples)
-
-    @cached_property
-    def _posed(self) -> list[Task] | Refusal:
-        """The goals of all frames as tasks."""
-        read = self._points
-        if read is not None:
-            tasks: list[Task] = [point_task(read.places, read.tolerance)]
-            if read.rotations is not None:
-                length = RADIAN * self.start.chain.reach * read.weight
-                tolerance = np.array([read.angle_tolerance])
-                tasks.append(OrientTask(length=length, tolerance=tolerance, rotation=read.rotations))
-            return tasks
-        soft = [tuple(each for each in goal.soft if isinstance(each, BATCHED)) for goal in self._all_goals]
-        goals = [goal._replace(soft=each) for goal, each in zip(self._all_goals, soft, strict=True)]
-        tasks = tasks_of(goals, self.start.chain.reach)
-        return tasks or Refusal("its goals ask for nothing")
-
-    @property
-    def preferences(self) -> list[Task]:
-        """Comfort and obstacles at all frames, if nothing is refused."""
-        assert not isinstance(self._preferred, Refusal), self._preferred.reason
-        return self._preferred
-
-    @cached_property
-    def _preferred(self) -> list[Task] | Refusal:
-        """Comfort and obstacles as tasks."""
-        if self.samples.steady and self._points is not None:
-            return []
-        return preferences_of(self._all_goals, self.tree, self.start.chain.reach)
-
-    @cached_property
-    def _all_goals(self) -> list[Goal]:
-        return [self.goal_at(k) for k in range(len(self.samples))]
-
-    def goal_at(self, k: int) -> Goal:
-        """Return the goal of a frame."""
-        if k not in self._goals:
-            self._goals[k] = self._reader.at(self.samples[k], self.start)
-        return self._goals[k]
-
-    def base_at(self, k: int) -> Matrix:
-        """Return the frame of the root's parent at a frame (4x4, armature space)."""
-        bases = self.bases
-        return Matrix(bases[:, :, k if bases.shape[2] > 1 else 0].tolist())
-
-    def shot(self, scene: Scene, reference: Numbers | None = None, part_from: int | None = None) -> Shot | Refusal:
-        """Return the shot, near the `reference` (n, 4, F or 1) of the joints, by default the first pose.
-
-        `part_from` is the number of the first frame if these are part of a longer path. A refusal where the frames
-        have to be solved one after the other.
-        """
-        refusal = self.refusal
-        if refusal is not None:
-            return refusal
-        frames = self.frames()
-        if reference is not None:
-            every = np.broadcast_to(reference, (*reference.shape[:2], len(frames)))
-            frames = self.tree.posed(every, frames)
-        self._frames = frames
-        return Shot(
-            tree=self.tree,
-            reference=frames,
-            tasks=self.tasks,
-            preferences=self.preferences,
-            form=solver_settings(self.limb).form,
-            fps=fps_of(scene, self.samples.frames),
-            smoothing=self.limb.smoothing,
-            soft=(0,) if self.limb.soft_edge else (),
-            seed=self.limb.seed,
-            part_from=part_from,
-        )
-
-    @property
-    def ways(self) -> Numbers:
-        """Ways of the goals to each frame from the one before (F), as shares of the reach."""
-        return ways_of(self.tree, self._frames or self.frames(), self.tasks)
-
-    def frames(self) -> States:
-        """Return states of all frames, the joints as at the first one."""
-        count, bases = len(self.samples), self.bases
-        one = self.tree.states([self.start])
-        every = one.take(np.zeros(count, np.intp))
-        return States(every.angles, every.balls, one.held, bases[:3, :3], bases[:3, 3])
 
 
 class BodyProblem:

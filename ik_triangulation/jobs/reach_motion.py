@@ -41,6 +41,7 @@ from ..rig.armature import Bones
 from ..rig.frames.samples import Sample
 from ..rig.limb import Limb
 from ..rig.targets.goal import GoalReader
+from ..rig.timeline import fps_of
 from ..rig.units import distance_text
 from ..solvers import Solution, solve, solve_goal
 from ..solvers.batch.change import System
@@ -53,7 +54,7 @@ from ..solvers.body.swivelling import LimbOfBody, limbs_with_swivel
 from ..solvers.natural.posture import Posture
 from ..solvers.solver import PLAIN_LIMB
 from .frame_solver import NATURAL, SolvedFrame, at_frame, shown_pose, solver_settings, turned_like
-from .problem import BodyProblem, fps_of
+from .problem import BodyProblem
 
 STRAIGHT = "GAUSS_NEWTON"  # rotates the joints least from frame to frame; others fold a chain anew each time
 # Shares of the time in which head, trunk and hips arrive where a hand goes along an arc, and in which that waits:

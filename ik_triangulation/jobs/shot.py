@@ -32,7 +32,7 @@ from ..rig.frames.samples import Samples
 from ..rig.limb import Limb
 from ..solvers import Solution
 from .frame_solver import SolvedFrame, at_frame, chains_of, follow, same_joints, shown_pose, solver_settings, stays
-from .problem import LimbProblem
+from .limb_problem import LimbProblem
 
 _UNIFORM = SQUARE  # relative difference of scales that is rounding
 _SHORTEST = 3  # frames that make a shot

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The timeline: its markers, NLA strips, and the times of an action by time remapping and strips."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from math import isfinite
 
@@ -189,3 +189,9 @@ def _add(scene: Scene, name: str, frame: int, select: bool) -> TimelineMarker:
     marker = scene.timeline_markers.new(name, frame=frame)
     marker.select = select
     return marker
+
+
+def fps_of(scene: Scene, frames: Sequence[float]) -> float:
+    """Return how many of these frames there are in a second, at most all of the scene."""
+    fps = scene.render.fps / scene.render.fps_base
+    return float(fps / max(1.0, (frames[-1] - frames[0]) / (len(frames) - 1)) if len(frames) > 1 else fps)

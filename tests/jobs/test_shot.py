@@ -9,7 +9,7 @@ from ik_triangulation.cooperative import finished
 from ik_triangulation.goals.target_shapes import TARGET_SHAPES
 from ik_triangulation.jobs.bake import bake
 from ik_triangulation.jobs.frame_solver import follow
-from ik_triangulation.jobs.problem import LimbProblem
+from ik_triangulation.jobs.limb_problem import LimbProblem
 from ik_triangulation.jobs.shot import frames_of, solve_together
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.armature import Bones
