@@ -50,9 +50,7 @@ class Geometry:
             above, place = (states.root, states.place) if parents is None else _split(frames[parents])
             own, in_place = local[joints], not isinstance(joints, np.ndarray)
             out = frames[joints] if in_place else np.empty_like(own)
-            np.multiply(above[..., 0, None, :], own[..., None, 0, :, :], out=out)
-            out += above[..., 1, None, :] * own[..., None, 1, :, :]
-            out += above[..., 2, None, :] * own[..., None, 2, :, :]
+            np.einsum("...ijf,...jkf->...ikf", above, own, out=out)
             out[..., 3, :] += place
             if not in_place:
                 frames[joints] = out
