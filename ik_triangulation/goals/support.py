@@ -216,7 +216,8 @@ class BalanceTask:
 
     def centre(self, geometry: Geometry) -> Numbers:
         """Centre of mass (3, F), armature space."""
-        centre: Numbers = np.tensordot(self.masses, self._places(geometry), 1)
+        shares = self.masses[:, None] * np.concatenate((self.centres, np.ones((len(self.masses), 1))), 1)
+        centre: Numbers = np.einsum("nk,nikf->if", shares, geometry.frames)
         return centre
 
     def allowing(self, geometry: Geometry) -> BalanceTask:
@@ -263,10 +264,8 @@ class BalanceTask:
 
     def _places(self, geometry: Geometry) -> Numbers:
         """Centres of the segments (n, 3, F)."""
-        frames, centres = geometry.frames, self.centres[:, :, None, None]
-        places: Numbers = frames[:, :, 3] + frames[:, :, 0] * centres[:, 0]
-        places += frames[:, :, 1] * centres[:, 1]
-        places += frames[:, :, 2] * centres[:, 2]
+        places: Numbers = np.einsum("nk,nikf->nif", self.centres, geometry.frames[:, :, :3])
+        places += geometry.heads
         return places
 
 
