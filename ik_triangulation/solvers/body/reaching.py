@@ -58,6 +58,7 @@ _SECOND = np.array([0.02, 0.025, 0.03, 0.02])
 _FOURTH = np.array([0.0, 0.0, 0.015, 0.0])
 BEGIN = np.array([0.0, 0.0, 0.3, 0.3])  # amounts to start from: a straight knee brings nothing nearer at first
 _STEPS, _STRIDE, _DIFFERENCE, _LONGEST, _SHORTER = 12, 3, 0.05, 0.6, 0.4
+_ROUGHLY = 6  # steps that tell whether a place is too far
 _AGAIN, _IN_A_DRAG = 2, 0.1  # steps of one move of a drag, and the longest of them
 _STILL = 1e-3  # change of an amount below which its pose is done
 _NOTHING, _ROUNDING = 1e-4, 1e-5  # amount that is none; of the size: distance from a target that is none
@@ -234,6 +235,8 @@ class Reaching:
         The feet would have to step, or to turn.
         """
         every = [(tip, way, int(lengths(way).argmax())) for tip, way in self._ways(tasks) if way.any()]
+        # What costs nothing leaves more missing than what is cheapest.
+        every = [each for each in every if self._missing_at_rest(*each) > _SHORT]
         if not every:
             return {}
         at, goals = np.array([pose for *_, pose in every]), []  # a pose for each tip, in which it reaches alone
@@ -241,10 +244,15 @@ class Reaching:
             alone = np.zeros((3, len(every)))
             alone[:, number] = way[:, pose]
             goals.append(_Goal(self, tip, alone, at))
-        amounts = self.cheapest(np.repeat(BEGIN[:, None], len(every), 1), at, goals, _STEPS)
+        amounts = self.cheapest(np.repeat(BEGIN[:, None], len(every), 1), at, goals, _ROUGHLY)
         geometry = self._differences(amounts, at)
         missing = [goal.missing(geometry)[0][number] for number, goal in enumerate(goals)]
         return {tip: pose for (tip, _, pose), far in zip(every, missing, strict=True) if far > _SHORT}
+
+    def _missing_at_rest(self, tip: int, way: Numbers, pose: int) -> float:
+        """Share of the arm's length that is missing in the reference to a place this way (3, F) from where a tip is."""
+        goal, heads = _Goal(self, tip, way[:, [pose]], np.array([pose])), self._begin.heads[..., [pose]]
+        return float(goal.away(heads)[0][0])
 
     def goals(self, tasks: Sequence[Task], at: Indices) -> list[_Goal]:
         """Return the places that the tips of tasks reach for in the poses `at`."""
@@ -410,12 +418,18 @@ class _Goal:
 
         The poses are those of P frames, and then of a difference of each amount.
         """
+        missing, far = self.away(geometry.heads, those)
+        return missing, (far[1:] - far[0]) / (_DIFFERENCE * self._arm.length) * (missing != 0.0)
+
+    def away(self, heads: Numbers, those: Columns = slice(None)) -> tuple[Numbers, Numbers]:
+        """Return what is missing (P) to `those` P of its places, and the distances (..., P) of the arm's anchor.
+
+        `heads` (n, 3, ...) are those of P frames, and then of others of them; what is missing is of the first.
+        """
         place = self._place[:, those]
-        heads = geometry.heads[self._arm.anchor].reshape(3, -1, place.shape[1])
-        far = lengths((place[:, None] - heads).swapaxes(0, 1))
+        far = lengths((place[:, None] - heads[self._arm.anchor].reshape(3, -1, place.shape[1])).swapaxes(0, 1))
         missing = (far[0] - np.clip(far[0], self._least[those], self._most[those])) * self._asked[those]
-        slopes = (far[1:] - far[0]) / (_DIFFERENCE * self._arm.length) * (missing != 0.0)
-        return missing / self._arm.length, slopes
+        return missing / self._arm.length, far
 
 
 def reaching_of(
