@@ -158,6 +158,11 @@ class Tree:
         return len(self.tips) == 1 and not self.moves_root and bool(self.above[:, self.tips[0].joint].all())
 
     @cached_property
+    def is_line(self) -> bool:
+        """Whether every joint hangs on the one before it."""
+        return list(self.parents) == [*range(-1, len(self.joints) - 1)]
+
+    @cached_property
     def is_compliant(self) -> bool:
         """Whether no column is stiff."""
         return bool((self.compliance == 1.0).all())
