@@ -87,7 +87,7 @@ class HeelTask(WrappedTask):
 
     @cached_property
     def _turned(self) -> tuple[Numbers, Numbers]:
-        """What sine and one minus cosine of the angle by which a heel is lifted add to the rotation (3, 3, F or 1)."""
+        """Matrices (3, 3, F or 1) that come to the rotation by the sine of the lift, and by one minus its cosine."""
         across, flat = self.heel.across[None], self.task.rotation.swapaxes(0, 1)
         once = cross(across, flat)
         return once.swapaxes(0, 1), cross(across, once).swapaxes(0, 1)
