@@ -9,7 +9,8 @@ Bennell et al. 1998, "Intra-rater and inter-rater reliability of a weight-bearin
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from math import radians
 from typing import NamedTuple
 
@@ -42,10 +43,19 @@ class Heel(NamedTuple):
         flat: Numbers = shin - dot(shin, self.across) * self.across
         return flat
 
-    def lift(self, heads: Numbers) -> tuple[Numbers, Numbers]:
-        """Return angles (F) [rad] by which the foot turns, and their slopes by the lean of the shin."""
-        shin = self.shin(heads)
-        lean = np.arctan2(dot(cross(self.upright, shin), self.across), dot(self.upright, shin))
+    @property
+    def directions(self) -> Numbers:
+        """Directions (2, 3, F or 1) in which the ends of a shin tell how far it leans: ahead, and upright."""
+        upright = self.upright - dot(self.upright, self.across) * self.across
+        return np.stack(np.broadcast_arrays(cross(self.across, self.upright), upright))
+
+    def lift(self, heads: Numbers, directions: Numbers | None = None) -> tuple[Numbers, Numbers]:
+        """Return angles (F) [rad] by which the foot turns, and their slopes by the lean of the shin.
+
+        Its `directions` need not be found again.
+        """
+        directions = self.directions if directions is None else directions
+        lean = np.arctan2(*np.einsum("kif,if->kf", directions, heads[self.knee] - heads[self.ankle]))
         slope = np.clip((lean - _FROM) / (_TO - _FROM), 0.0, 1.0)
         return np.where(lean > _TO, lean - 0.5 * (_FROM + _TO), 0.5 * (lean - _FROM) * slope), slope
 
@@ -71,15 +81,31 @@ class HeelTask(WrappedTask):
         """Distance that counts as much as one radian."""
         return self.task.length
 
+    @cached_property
+    def _directions(self) -> Numbers:
+        return self.heel.directions
+
+    @cached_property
+    def _turned(self) -> tuple[Numbers, Numbers]:
+        """Matrices (3, 3, F or 1) that come to the rotation by the sine of the lift, and by one minus its cosine."""
+        across, flat = self.heel.across[None], self.task.rotation.swapaxes(0, 1)
+        once = cross(across, flat)
+        return once.swapaxes(0, 1), cross(across, once).swapaxes(0, 1)
+
     def measure(self, geometry: Geometry) -> Missing:
         """Measure the rotation vectors that are missing."""
-        return self._lifted(geometry).measure(geometry)
+        angle, slope = self.heel.lift(geometry.heads, self._directions)
+        if not slope.any():
+            return self.task.measure(geometry)._replace(more=(slope,))
+        by_sine, by_cosine = self._turned
+        rotation = self.task.rotation + np.sin(angle) * by_sine + (1.0 - np.cos(angle)) * by_cosine
+        return self.task.missing_to(rotation, geometry)._replace(more=(slope,))
 
     def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
         """Write the axes of the columns, without the turn of the foot that the shin asks for."""
         heel, heads = self.heel, geometry.heads
         self.task.rows(geometry, axes, measured, out)
-        _, slope = heel.lift(heads)
+        (slope,) = measured.more
         if not slope.any():
             return
         shin = heel.shin(heads)
@@ -98,6 +124,3 @@ class HeelTask(WrappedTask):
     def take(self, columns: Columns) -> HeelTask:
         """The task of those poses."""
         return HeelTask(task=self.task.take(columns), heel=self.heel.take(columns))
-
-    def _lifted(self, geometry: Geometry) -> OrientTask:
-        return replace(self.task, rotation=self.heel.turned(self.task.rotation, geometry.heads))

@@ -151,8 +151,11 @@ class OrientTask(AngleTask):
 
     def measure(self, geometry: Geometry) -> Missing:
         """Measure the rotation vectors that are missing."""
-        now = geometry.tip_rotation(self.tip)
-        missing = turn_vectors(compose(self.rotation, now.swapaxes(0, 1)))
+        return self.missing_to(self.rotation, geometry)
+
+    def missing_to(self, rotation: Numbers, geometry: Geometry) -> Missing:
+        """Measure the rotation vectors that are missing to another rotation (3, 3, F or 1)."""
+        missing = turn_vectors(compose(rotation, geometry.tip_rotation(self.tip).swapaxes(0, 1)))
         return Missing(missing * self.length, lengths(missing))
 
     def rows(

@@ -8,11 +8,11 @@ static balance, the convex hull of the contacts seen from above.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
-from ..kinematics.arrays import Columns, Indices, Numbers
+from ..kinematics.arrays import Columns, Indices, Mask, Numbers
 from ..kinematics.batch import Geometry, Tree
 from ..kinematics.batch.algebra import at, cross, lengths, square_to
 from ..kinematics.body_anatomy import ARM_PARTS
@@ -120,13 +120,19 @@ class Support:
         middle = np.stack([_middle(hull) for hull in hulls], -1)
         return cls(middle + (corners - middle) * (1.0 - margin), across)
 
+    @cached_property
+    def _sides(self) -> tuple[Numbers, Mask]:
+        """The sides (c, 2, F or 1), from each corner to the next, and whether they enclose an area (F or 1)."""
+        sides = np.roll(self.corners, -1, 0) - self.corners
+        return sides, (np.abs(sides).sum((0, 1)) > 0.0) & (_area(self.corners) > 0.0)
+
     def nearest(self, points: Numbers) -> tuple[Numbers, Numbers]:
         """The points inside that are nearest to points (2, F), and the distances to them (F), zero for those inside."""
-        corners = self.corners
-        sides = np.roll(corners, -1, 0) - corners
+        corners, (sides, is_area) = self.corners, self._sides
         away = points[None] - corners
-        inside = (sides[:, 0] * away[:, 1] - sides[:, 1] * away[:, 0] >= 0.0).all(0)
-        inside &= (np.abs(sides).sum((0, 1)) > 0.0) & (_area(corners) > 0.0)
+        inside = is_area & (sides[:, 0] * away[:, 1] - sides[:, 1] * away[:, 0] >= 0.0).all(0)
+        if inside.all():
+            return points, np.zeros(points.shape[-1])
         share = np.clip((away * sides).sum(1) / np.maximum((sides * sides).sum(1), _NOTHING), 0.0, 1.0)
         on_sides = corners + share[:, None] * sides
         squares = ((on_sides - points[None]) ** 2).sum(1)
@@ -216,7 +222,8 @@ class BalanceTask:
 
     def centre(self, geometry: Geometry) -> Numbers:
         """Centre of mass (3, F), armature space."""
-        centre: Numbers = np.tensordot(self.masses, self._places(geometry), 1)
+        shares = self.masses[:, None] * np.concatenate((self.centres, np.ones((len(self.masses), 1))), 1)
+        centre: Numbers = np.einsum("nk,nikf->if", shares, geometry.frames)
         return centre
 
     def allowing(self, geometry: Geometry) -> BalanceTask:
@@ -236,6 +243,8 @@ class BalanceTask:
         Arms that swing out for balance are a fall: trunk and legs bring the centre back.
         """
         tree, (outside,) = geometry.tree, measured.more
+        if not outside.any():
+            return
         hanging = tree.above * self.masses  # [i, j]: mass of joint j that rotates with joint i
         places = self._places(geometry)
         levers = np.tensordot(hanging, places, 1) - hanging.sum(1)[:, None, None] * geometry.heads
@@ -263,10 +272,8 @@ class BalanceTask:
 
     def _places(self, geometry: Geometry) -> Numbers:
         """Centres of the segments (n, 3, F)."""
-        frames, centres = geometry.frames, self.centres[:, :, None, None]
-        places: Numbers = frames[:, :, 3] + frames[:, :, 0] * centres[:, 0]
-        places += frames[:, :, 1] * centres[:, 1]
-        places += frames[:, :, 2] * centres[:, 2]
+        places: Numbers = np.einsum("nk,nikf->nif", self.centres, geometry.frames[:, :, :3])
+        places += geometry.heads
         return places
 
 

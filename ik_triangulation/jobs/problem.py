@@ -60,11 +60,16 @@ class BodyProblem:
         samples: BodySamples,
         contacts: Contacts | None = None,
         animated: Animation | None = None,
+        like: BodyProblem | None = None,
     ) -> None:
-        """Take a body as sampled; tips are held by the animation in the samples, or by another that is `animated`."""
-        self.rig, self.samples, self.rest, self._contacts = rig, samples, BodyRest(rig), contacts
+        """Take a body as sampled; tips are held by the animation in the samples, or by another that is `animated`.
+
+        The problem of the same body at other frames, that this is `like`, spares reading its joints again.
+        """
+        self.rig, self.samples, self._contacts = rig, samples, contacts
+        self.rest = like.rest if like else BodyRest(rig)
         up = np.linalg.inv(samples.worlds[:3, :3, 0]) @ np.array((0.0, 0.0, 1.0))
-        self.body: Body = self.rest.body(samples.channels, Vector(up))
+        self.body: Body = like.body if like else self.rest.body(samples.channels, Vector(up))
         tree = self.body.tree
         self._ways = np.einsum("ijf,jk->ikf", samples.bases[:3, :3], np.array(self.rest.locating[0], float))
         self.reference = self._posed(samples.rotations, samples.locations)
@@ -237,7 +242,7 @@ class BodyProblem:
         inner = frames[:-1, None] + np.diff(frames)[:, None] * np.arange(parts) / parts
         every = [*inner.ravel().tolist(), frames[-1]]
         samples = yield from read_between(self.rig, self.samples, every, scene, without)
-        return BodyProblem(self.rig, samples, self._contacts)
+        return BodyProblem(self.rig, samples, self._contacts, like=self)
 
     def planned(self, states: States, times: Sequence[float], clock: Clock) -> Planned:
         """Return the frames of all bones in solved states, at the frames that are keyed at these times."""

@@ -22,7 +22,7 @@ from ..goals.orientation import AlongTask, LookTask, OrientTask
 from ..goals.task import Level, PlaceTask, Task
 from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import Geometry, States, Tree
-from ..kinematics.batch.algebra import lengths
+from ..kinematics.batch.algebra import at, lengths
 from ..kinematics.body_anatomy import Part
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import Descent, descend, hold, precisely
@@ -60,6 +60,7 @@ _FARTHEST = 32  # frames between two knots
 _RADIANS = 2.0  # turn of a goal that counts as much as a way of the limb's reach
 _STRAYS, _STRAY, _UNBENT = 24, 0.4, 0.2  # poses tried where a knot is missed; how far they stray; and unbend [rad]
 _MUCH = 0.7  # of its value: a knot that stays missed takes another pose only for less than that
+_SWEEPS, _SETTLED = 6, 0.03  # times that a knot is solved beside others; change [rad] of the one before that is none
 _NEAREST = 3  # frames between which no other knot is put
 _GUIDE = 10.0  # times its tolerance: as near as a knot has to come
 # Ways of the goals from knot to knot, of the limb's reach, whether to ease the knots together, and whether to go back
@@ -330,11 +331,16 @@ class _Path:
         random = np.random.default_rng(self.seed)
         first, *ahead = knots.tolist()
         found = {first: self._first(first) if begin is None else self.posture.take([first]).offsets(begin)}
+        offsets = self._abreast(knots, found[first])
+        yield
+        if offsets is not None:
+            forwards = np.argsort(knots)
+            return knots[forwards], offsets[:, forwards]
         before = first
         while ahead:
             k = ahead[0]
-            state = self._relaxed(k, found[before])
-            goals = at_two_levels([task.take([k]).within(_GUIDE * task.tolerance) for task in self.tasks])
+            state = self._relaxed(np.array([k]), found[before])
+            goals = self._guides([k])
             start = state.copy()
             met, value = descend(self.tree, state, goals, _ON_ITS_WAY)
             if not met[0] and abs(k - before) > _NEAREST:
@@ -357,14 +363,39 @@ class _Path:
         settle(self.tree, state, at.reference, here, steady, self.settings.first)
         return at.offsets(state)
 
-    def _relaxed(self, k: int, offsets: Numbers) -> States:
-        """A knot with the turns of another one, after a few steps of posture."""
-        at = self.posture.take([k])
-        relaxation = Relaxation(posture=at, compliance=self.compliance, gain=POSTURE_GAIN, still=1e-3)
-        states = at.states(offsets)
-        if self.inclines[k] > _LITTLE:
-            states = flexed(self.tree, states, self.reference.take([k]))
-        goals = [task.take([k]) for task in self.every]
+    def _abreast(self, knots: Indices, begin: Numbers) -> Numbers | None:
+        """Turns off the reference (k, K) of knots as _followed() finds them, of all at once; None if one is missed.
+
+        A knot forgets those before it: its steps of posture leave little of what it began with. So all are solved from
+        the first one, then again from what the one before has become, until nothing changes. Source: Jacobi's iteration
+        of a recurrence.
+        """
+        offsets, met = np.repeat(begin, len(knots), 1), np.ones(len(knots), bool)
+        late, work = np.arange(1, len(knots)), 0
+        while len(late) and work < _SWEEPS * len(knots):
+            work += len(late)
+            state = self._relaxed(knots[late], offsets[:, late - 1])
+            met[late], _ = descend(self.tree, state, self._guides(knots[late]), _ON_ITS_WAY)
+            found = self.posture.take(knots[late]).offsets(state)
+            changed = np.abs(found - offsets[:, late]).max(0) > _SETTLED
+            offsets[:, late] = found
+            late = late[changed] + 1
+            late = late[late < len(knots)]
+        return offsets if met.all() and not len(late) else None
+
+    def _guides(self, knots: Indices | list[int]) -> list[Task]:
+        """The goals of knots, as near as these have to come."""
+        return at_two_levels([task.take(knots).within(_GUIDE * at(task.tolerance, knots)) for task in self.tasks])
+
+    def _relaxed(self, knots: Indices, offsets: Numbers) -> States:
+        """Knots with turns off the reference that are those of others, after a few steps of posture."""
+        here = self.posture.take(knots)
+        relaxation = Relaxation(posture=here, compliance=self.compliance, gain=POSTURE_GAIN, still=1e-3)
+        states = here.states(offsets)
+        leaning = np.flatnonzero(self.inclines[knots] > _LITTLE)
+        if len(leaning):
+            states.put(leaning, flexed(self.tree, states.take(leaning), self.reference.take(knots[leaning])))
+        goals = [task.take(knots) for task in self.every]
         return relaxation.run(self.tree, states, goals, self.settings.knot)
 
     def _stray(

@@ -166,29 +166,25 @@ def cross(a: Numbers, b: Numbers) -> Numbers:
 
 def dot(a: Numbers, b: Numbers) -> Numbers:
     """Dot product (..., F) of vectors."""
-    product: Numbers = a[..., 0, :] * b[..., 0, :] + a[..., 1, :] * b[..., 1, :] + a[..., 2, :] * b[..., 2, :]
+    product: Numbers = np.einsum("...if,...if->...f", a, b)
     return product
 
 
 def rotate(m: Numbers, v: Numbers) -> Numbers:
     """Vectors rotated by matrices."""
-    x, y, z = v[..., None, 0, :], v[..., None, 1, :], v[..., None, 2, :]
-    rotated: Numbers = m[..., :, 0, :] * x + m[..., :, 1, :] * y + m[..., :, 2, :] * z
+    rotated: Numbers = np.einsum("...ijf,...jf->...if", m, v)
     return rotated
 
 
 def rotate_back(m: Numbers, v: Numbers) -> Numbers:
     """Vectors rotated by the inverse of rotation matrices."""
-    x, y, z = v[..., None, 0, :], v[..., None, 1, :], v[..., None, 2, :]
-    rotated: Numbers = m[..., 0, :, :] * x + m[..., 1, :, :] * y + m[..., 2, :, :] * z
+    rotated: Numbers = np.einsum("...jif,...jf->...if", m, v)
     return rotated
 
 
 def compose(a: Numbers, b: Numbers) -> Numbers:
     """Product of matrices: `b` (..., 3, n, F) first, then `a` (..., 3, 3, F)."""
-    composed: Numbers = a[..., :, 0, None, :] * b[..., None, 0, :, :]
-    composed += a[..., :, 1, None, :] * b[..., None, 1, :, :]
-    composed += a[..., :, 2, None, :] * b[..., None, 2, :, :]
+    composed: Numbers = np.einsum("...ijf,...jkf->...ikf", a, b)  # no temporary array, which a sum of products has
     return composed
 
 
@@ -273,9 +269,15 @@ def clamped_to_range(angles: Array, lower: Array | float, upper: Array | float) 
     inside = (lower <= angles) & (angles <= upper)
     if inside.all():
         return angles
+    outside = ~inside
+    lower, upper = np.broadcast_to(lower, inside.shape)[outside], np.broadcast_to(upper, inside.shape)[outside]
+    moved: Array = np.broadcast_to(angles, inside.shape).copy()
+    some = moved[outside]
     with np.errstate(invalid="ignore"):  # of infinite ends
-        above = lower + (angles - lower) % tau
-        below = upper - (upper - angles) % tau
+        above = lower + (some - lower) % tau
+        below = upper - (upper - some) % tau
         nearest = np.where(above - upper <= lower - (above - tau), upper, lower)
-    moved = np.where(np.isinf(upper), above, np.where(np.isinf(lower), below, np.where(above <= upper, above, nearest)))
-    return np.where(inside, angles, moved)
+    moved[outside] = np.where(
+        np.isinf(upper), above, np.where(np.isinf(lower), below, np.where(above <= upper, above, nearest))
+    )
+    return moved

@@ -4,7 +4,8 @@
 Coordinates of joints with limits, for many poses at once: a class for each kind, all with the same interface. Each
 class holds all joints of its kind in a tree: `joints` (their indices), `rows` (those of their angles), the bounds
 `lower` and `upper` of these (r, 1) [rad], and their `ranks` (r): of the angles of a joint the ones of lower rank turn
-the axes of the others. Its methods take the angles of these rows, (r, F).
+the axes of the others. Its methods take the angles of these rows, (r, F). Each is made with the rotations at rest
+(j, 3, 3, 1), which turn() puts before the joints' own.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from mathutils import Quaternion
 from ..arrays import Indices, Numbers
 from ..cone import Cone
 from ..framed import Framed, framed, unframed
-from ..freedom import EulerLimits, Freedom
+from ..freedom import EulerLimits, Free, Freedom
 from ..hinge import Hinge
 from ..rotation import AXES, PARITY
 from .algebra import (
@@ -37,6 +38,7 @@ from .algebra import (
     to_half_turns,
 )
 
+_ROUNDING = 1e-12  # [rad] beyond a range up to which an angle is inside it
 _INSIDE = 1.0 - 1e-15  # of the opening of a cone: an edge that rounding does not push outside
 
 
@@ -56,7 +58,10 @@ class Coordinates(Protocol):
         """Angles (r, F) at rotations of these joints, unit quaternions (j, 4, F); those outside are moved inside."""
 
     def turn(self, angles: Numbers, rotations: Numbers) -> tuple[Numbers, ...]:
-        """Write the rotations of these joints into `rotations` (n, 3, 3, F) of all; returns what axes() needs."""
+        """Write the rotations of these joints, after those at rest, into `rotations` (n, 3, 3, F) of all.
+
+        Returns what axes() needs.
+        """
 
     def axes(self, frames: Numbers, turned: tuple[Numbers, ...]) -> Numbers:
         """Axes (r, 3, F) about which the coordinates rotate, from the joints' frames (n, 3, 4, F)."""
@@ -84,7 +89,8 @@ class Frames:
         turns = [freedom.frame if isinstance(freedom, Framed) else one for freedom in freedoms]
         self._turns = normalized(np.array([turn[:] for turn in turns], float)[:, :, None])
         self._axes = matrices(self._turns)
-        self._back = self._axes.swapaxes(1, 2)
+        # What turns a quaternion into other axes, as a table (j, 4, 4) of its components.
+        self._out = product(product(self._turns, np.eye(4)), conjugated(self._turns))
 
     @classmethod
     def of(cls, freedoms: Sequence[Freedom]) -> Frames | None:
@@ -93,31 +99,43 @@ class Frames:
 
     def into(self, rotations: Numbers) -> Numbers:
         """Rotations (j, 4, F) of the joints in the axes of their limits."""
-        return product(product(conjugated(self._turns), rotations), self._turns)
+        turned: Numbers = self._out.swapaxes(1, 2) @ rotations
+        return turned
 
     def out_of(self, rotations: Numbers) -> Numbers:
         """Rotations (j, 4, F) in the axes of limits as those of the joints."""
-        return product(product(self._turns, rotations), conjugated(self._turns))
+        turned: Numbers = self._out @ rotations
+        return turned
 
     def of_one(self, n: int, rotation: Quaternion) -> Quaternion:
         """The rotation of the n-th joint in the axes of its limits."""
         turn = Quaternion(self._turns[n, :, 0])
         return turn.conjugated() @ rotation @ turn
 
-    def turned(self, rotations: Numbers) -> Numbers:
-        """Matrices (j, 3, 3, F) in the axes of limits as those of the joints."""
-        return compose(compose(self._axes, rotations), self._back)
+    def placed(self, rests: Numbers) -> Numbers:
+        """Tables (j, 9, 9) that take the entries of a matrix in the axes of limits to one in those of the joints.
+
+        With rotations at rest (j, 3, 3, 1) before them.
+        """
+        before = compose(rests, self._axes)[..., 0]
+        tables: Numbers = np.einsum("nij,nkl->nikjl", before, self._axes[..., 0]).reshape(-1, 9, 9)
+        return tables
 
     def axes(self, frames: Numbers) -> Numbers:
         """Axes of the limits (j, 3, 3, F) as the joints' frames (j, 3, 3, F) have turned them."""
         return compose(frames, self._axes)
 
 
-class Hinges:
-    """Joints with one axis. Source of the matrices: Rodrigues' formula.
+def _placing(frames: Frames | None, rests: Numbers, count: int) -> Numbers | None:
+    """Tables as Frames.placed() has them of joints; None where matrices stay as they are."""
+    rests = np.broadcast_to(rests, (count, 3, 3, 1))
+    if frames is None and (rests == IDENTITY).all():
+        return None
+    return (frames or Frames([Free()] * count)).placed(rests)
 
-    `rests` (h, 3, 3, 1) are the rotations at rest, which turn() puts before the joints' own.
-    """
+
+class Hinges:
+    """Joints with one axis. Source of the matrices: Rodrigues' formula."""
 
     def __init__(self, joints: Sequence[int], freedoms: Sequence[Hinge], begin: int, rests: Numbers = IDENTITY) -> None:
         self.joints, self._freedoms = joints, freedoms
@@ -174,10 +192,15 @@ class EulerAngles:
     """
 
     def __init__(
-        self, joints: Sequence[int], freedoms: Sequence[EulerLimits], begin: int, frames: Frames | None = None
+        self,
+        joints: Sequence[int],
+        freedoms: Sequence[EulerLimits],
+        begin: int,
+        rests: Numbers = IDENTITY,
+        frames: Frames | None = None,
     ) -> None:
         self.joints, self._freedoms, self._frames = joints, freedoms, frames
-        self._at = as_slice(np.array(joints))
+        self._at, self._placing = as_slice(np.array(joints)), _placing(frames, rests, len(joints))
         self._order = AXES[freedoms[0].order]
         self._sign = PARITY[freedoms[0].order]
         self._moving = np.array([3 * n + axis for n, freedom in enumerate(freedoms) for axis in freedom.axes], np.intp)
@@ -187,6 +210,9 @@ class EulerAngles:
         upper = np.array([freedom.upper for freedom in freedoms]).reshape(-1, 1)
         self.lower, self.upper = opened(lower[self._moving], upper[self._moving])
         self._fixed = np.where(lower == upper, lower, 0.0)
+        self._ends = self._fixed.copy(), self._fixed.copy()
+        for ends, own in zip(self._ends, (self.lower, self.upper), strict=True):
+            ends[self._moving] = own
 
     def read(self, n: int, rotation: Quaternion) -> Sequence[float]:
         """Euler angles that move, of a joint."""
@@ -201,19 +227,20 @@ class EulerAngles:
         if self._frames:
             rotations = self._frames.into(rotations)
         order, joints, poses = self._freedoms[0].order, len(self.joints), rotations.shape[-1]
-        first = euler_angles(rotations.swapaxes(0, 1).reshape(4, -1), order)
-        second = other_angles(first, order)
-        both = (triple.reshape(3, joints, poses).swapaxes(0, 1).reshape(-1, poses) for triple in (first, second))
-        moved, beyond = zip(*(self._fitted(angles) for angles in both), strict=True)
-        nearer = np.repeat(beyond[0] <= beyond[1], 3, axis=0)[self._moving]
-        angles: Numbers = np.where(nearer, moved[0][self._moving], moved[1][self._moving])
-        return angles
+        first = euler_angles(rotations.swapaxes(0, 1).reshape(4, -1), order).reshape(3, joints, poses)
+        moved, beyond = self._fitted(first)
+        doubtful = np.flatnonzero((beyond > _ROUNDING).any(0))
+        if len(doubtful):
+            some = first[..., doubtful]
+            other, farther = self._fitted(other_angles(some.reshape(3, -1), order).reshape(some.shape))
+            nearer = np.repeat(beyond[:, doubtful] <= farther, 3, axis=0)
+            moved[:, doubtful] = np.where(nearer, moved[:, doubtful], other)
+        return moved[self._moving]
 
     def _fitted(self, angles: Numbers) -> tuple[Numbers, Numbers]:
-        """All angles (3 j, F) moved inside their ranges, and how far those of each joint were moved (j, F)."""
-        lower, upper = self._fixed.copy(), self._fixed.copy()
-        lower[self._moving], upper[self._moving] = self.lower, self.upper
-        moved = clamped_to_range(angles, lower, upper)
+        """All angles (3, j, F) moved inside their ranges (3 j, F), and how far those of each joint were (j, F)."""
+        angles = angles.swapaxes(0, 1).reshape(-1, angles.shape[-1])
+        moved = clamped_to_range(angles, *self._ends)
         return moved, np.abs(to_half_turns(moved - angles)).reshape(-1, 3, angles.shape[-1]).sum(1)
 
     def turn(self, angles: Numbers, rotations: Numbers) -> tuple[Numbers, ...]:
@@ -224,7 +251,7 @@ class EulerAngles:
         if self._sign < 0.0:
             sine *= -1.0
         si, sj, sk, ci, cj, ck = sine[:, i], sine[:, j], sine[:, k], cosine[:, i], cosine[:, j], cosine[:, k]
-        in_place = isinstance(self._at, slice) and not self._frames
+        in_place = isinstance(self._at, slice) and self._placing is None
         turned = rotations[self._at] if in_place else np.empty((count, 3, 3, poses))
         both, mixed = sj * si, sj * ci
         turned[:, i, i], turned[:, i, j], turned[:, i, k] = ck * cj, ck * both - sk * ci, ck * mixed + sk * si
@@ -232,7 +259,7 @@ class EulerAngles:
         turned[:, k, i], turned[:, k, j], turned[:, k, k] = -sj, cj * si, cj * ci
         last = turned[:, k].copy()  # the axis of the last angle, which it leaves where it is, after the rotation
         if not in_place:
-            rotations[self._at] = self._frames.turned(turned) if self._frames else turned
+            rotations[self._at] = turned if self._placing is None else _placed(self._placing, turned)
         return sine, cosine, last
 
     def axes(self, frames: Numbers, turned: tuple[Numbers, ...]) -> Numbers:
@@ -292,11 +319,16 @@ class Cones:
     """
 
     def __init__(
-        self, joints: Sequence[int], freedoms: Sequence[Cone], begin: int, frames: Frames | None = None
+        self,
+        joints: Sequence[int],
+        freedoms: Sequence[Cone],
+        begin: int,
+        rests: Numbers = IDENTITY,
+        frames: Frames | None = None,
     ) -> None:
         count, self._frames = len(joints), frames
         self.joints, self._freedoms = joints, freedoms
-        self._at = as_slice(np.array(joints))
+        self._at, self._placing = as_slice(np.array(joints)), _placing(frames, rests, count)
         self.rows, self.ranks = slice(begin, begin + 3 * count), np.tile((1, 0, 2), count)
         self.opening = np.array([[freedom.swing] for freedom in freedoms])
         twists = np.array([[[freedom.twist_lower], [freedom.twist_upper]] for freedom in freedoms])
@@ -329,7 +361,7 @@ class Cones:
         x, z, twist = angles[0::3], angles[1::3], angles[2::3]
         swing, along_x, along_z = polar = _polar(x, z)
         turned = matrices(_swing_twist(*polar, twist))
-        rotations[self._at] = self._frames.turned(turned) if self._frames else turned
+        rotations[self._at] = turned if self._placing is None else _placed(self._placing, turned)
         return swing, along_x, along_z, twist
 
     def axes(self, frames: Numbers, turned: tuple[Numbers, ...]) -> Numbers:
@@ -400,6 +432,12 @@ class Cones:
         angles[0::3] *= share
         angles[1::3] *= share
         return angles
+
+
+def _placed(tables: Numbers, matrices: Numbers) -> Numbers:
+    """Matrices (j, 3, 3, F) as tables (j, 9, 9) of their entries take them."""
+    placed: Numbers = (tables @ matrices.reshape(len(matrices), 9, -1)).reshape(matrices.shape)
+    return placed
 
 
 def _polar(x: Numbers, z: Numbers) -> tuple[Numbers, Numbers, Numbers]:

@@ -18,6 +18,7 @@ from .algebra import IDENTITY, compose, cross, dot, matrices
 from .coordinates import Cones
 from .tree import States, Tree
 
+_LONG, _FEW = 32, 32  # joints of a line, and poses, from which on and up to which it is carried by stretches
 _SMALL = 1e-3  # [rad] swings for which series are more exact than the formulas
 _ON_EDGE = 1e-9  # [rad] from the edge of a cone
 
@@ -45,19 +46,25 @@ class Geometry:
         if len(tree.rests):
             rotations[tree.turned] = compose(tree.rests, rotations[tree.turned])
         local[:, :, 3] = tree.offsets
-        self.frames = frames = np.empty_like(local)
-        for joints, parents in tree.tiers:
+        if tree.is_line and len(tree.joints) > _LONG and count <= _FEW:
+            self.frames = _along(local, states.root, states.place)
+        else:
+            self.frames = self._by_tiers(local)
+        self._tips: dict[int, Numbers] = {}
+        self._rotations: dict[int, Numbers] = {}
+
+    def _by_tiers(self, local: Numbers) -> Numbers:
+        """Frames (n, 3, 4, F) of all joints from those (n, 3, 4, F) in the frames of their parents, tier by tier."""
+        states, frames = self.states, np.empty_like(local)
+        for joints, parents in self.tree.tiers:
             above, place = (states.root, states.place) if parents is None else _split(frames[parents])
             own, in_place = local[joints], not isinstance(joints, np.ndarray)
             out = frames[joints] if in_place else np.empty_like(own)
-            np.multiply(above[..., 0, None, :], own[..., None, 0, :, :], out=out)
-            out += above[..., 1, None, :] * own[..., None, 1, :, :]
-            out += above[..., 2, None, :] * own[..., None, 2, :, :]
+            np.einsum("...ijf,...jkf->...ikf", above, own, out=out)
             out[..., 3, :] += place
             if not in_place:
                 frames[joints] = out
-        self._tips: dict[int, Numbers] = {}
-        self._rotations: dict[int, Numbers] = {}
+        return frames
 
     @property
     def heads(self) -> Numbers:
@@ -128,6 +135,34 @@ class Geometry:
         for own, others in ((self._tips, other._tips), (self._rotations, other._rotations)):
             for number in own:
                 own[number][..., columns] = others[number][..., columns]
+
+
+def _along(local: Numbers, root: Numbers, place: Numbers) -> Numbers:
+    """The frames of the joints of a long line, by stretches: each from where it begins, then from where that is.
+
+    That is twice the work of going from joint to joint, in as many steps as the root of their number.
+    Source: Blelloch 1990, "Prefix Sums and Their Applications".
+    """
+    count, poses = len(local), local.shape[-1]
+    size = int(np.ceil(np.sqrt(count)))
+    stretches = -(-count // size)
+    frames = np.empty((stretches, size, *local.shape[1:]))
+    frames.reshape(-1, *local.shape[1:])[:count] = local
+    frames.reshape(-1, *local.shape[1:])[count:] = local[-1]  # to fill the last one
+    for before, now in zip(frames.swapaxes(0, 1), frames.swapaxes(0, 1)[1:], strict=False):
+        now[:] = _carried(before, now)
+    begin = np.empty((stretches, *local.shape[1:]))
+    begin[0, :, :3], begin[0, :, 3] = root, place
+    for number in range(1, stretches):
+        begin[number] = _carried(begin[number - 1], frames[number - 1, -1])
+    return _carried(begin[:, None], frames).reshape(-1, 3, 4, poses)[:count]
+
+
+def _carried(above: Numbers, own: Numbers) -> Numbers:
+    """Frames (..., 3, 4, F) in those above them (..., 3, 4, F)."""
+    carried = compose(above[..., :3, :], own)
+    carried[..., 3, :] += above[..., 3, :]
+    return carried
 
 
 def _split(frames: Numbers) -> tuple[Numbers, Numbers]:

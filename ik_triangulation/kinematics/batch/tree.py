@@ -158,6 +158,11 @@ class Tree:
         return len(self.tips) == 1 and not self.moves_root and bool(self.above[:, self.tips[0].joint].all())
 
     @cached_property
+    def is_line(self) -> bool:
+        """Whether every joint hangs on the one before it."""
+        return list(self.parents) == [*range(-1, len(self.joints) - 1)]
+
+    @cached_property
     def is_compliant(self) -> bool:
         """Whether no column is stiff."""
         return bool((self.compliance == 1.0).all())
@@ -222,16 +227,18 @@ class Tree:
         if hinges:
             self.kinds.append(Hinges(hinges, [own[i] for i in hinges], self._next_row, matrices(rests[hinges])))
         for members in orders.values():
-            self.kinds.append(EulerAngles(members, [own[i] for i in members], self._next_row, frames(members)))
+            limits, stands = [own[i] for i in members], matrices(rests[members])
+            self.kinds.append(EulerAngles(members, limits, self._next_row, stands, frames(members)))
         if cones:
-            self.cones = Cones(cones, [own[i] for i in cones], self._next_row, frames(cones))
+            stands = matrices(rests[cones])
+            self.cones = Cones(cones, [own[i] for i in cones], self._next_row, stands, frames(cones))
             self.kinds.append(self.cones)
         self.angles = self._next_row  # number of rows of the angles
         of = [i for each in self.kinds for i in _owners(each, own)]
         self.joint_of: Indices = np.array([*of, *np.repeat(self.balls, 3)], np.intp)  # of each column that rotates
         self.at_balls, self.at_held = as_slice(np.array(self.balls, np.intp)), np.array(self.held, np.intp)
-        turned = (np.abs(rests[:, 1:, 0]) > 0.0).any(1)  # joints that have a rest rotation
-        turned[hinges] = False  # whose constants contain it
+        turned = (np.abs(rests[:, 1:, 0]) > 0.0).any(1)  # joints with a rest rotation that no kind has in its constants
+        turned[[i for kind in self.kinds for i in kind.joints]] = False
         self.turned, self.rests = as_slice(np.flatnonzero(turned)), matrices(rests[turned])
         self.at_columns = as_slice(self.joint_of[: self.angles])
 

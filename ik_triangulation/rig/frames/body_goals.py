@@ -6,17 +6,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+import numpy as np
 from bpy.types import Depsgraph, Object
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
-from ...goals import Anywhere, Goal
+from ...goals import Anywhere, Goal, Point
 from ...kinematics import Pose
 from ..armature import Bones
 from ..limb import Limb
 from ..targets.goal import GoalReader
 from ..targets.untouched import Carriers, is_waiting
 from .keyed_motion import KeyedBody
-from .samples import Sample, frame_of, is_elsewhere, may_hang, sample
+from .samples import Sample, Samples, frame_of, is_elsewhere, may_hang, sample
 
 
 class GoalsAgain(Protocol):
@@ -40,6 +41,7 @@ class LimbGoals:
         self._start: Pose | None = None
         self._first: Sample | None = None
         self._targets: dict[float, Matrix] = {}  # where the target was, by frame
+        self._keyed: dict[float, tuple[Samples, int]] = {}  # samples by F-curves, and the number among them, by frame
         self.influence = 1.0  # at the frame read last
 
     @property
@@ -54,6 +56,10 @@ class LimbGoals:
 
     def target_at(self, frame: float) -> Matrix:
         """Return the world matrix of the target at a frame that was read."""
+        if frame in self._keyed:
+            samples, number = self._keyed[frame]
+            target: Matrix = samples[number].target
+            return target
         return self._targets[frame]
 
     def keyed(self, motion: KeyedBody, frames: Sequence[float]) -> list[Goal]:
@@ -63,8 +69,14 @@ class LimbGoals:
         assert self._start is not None
         assert self._first is not None
         samples = motion.samples(self.limb.tip, frames, self._first)
-        self._targets |= {now.frame: now.target for now in samples}
-        return [self._reader.at(now, self._start) for now in samples]
+        self._keyed = {frame: (samples, number) for number, frame in enumerate(frames)}
+        points = self._reader.goals(samples)
+        if points is None or points.rotations is not None:
+            return [self._reader.at(now, self._start) for now in samples]
+        places = np.broadcast_to(points.places, (3, len(frames))).T.tolist()
+        tolerances = np.broadcast_to(points.tolerance, len(frames)).tolist()
+        near = zip(places, tolerances, strict=True)
+        return [Goal(Point(Vector(place)), (), tolerance, points.angle_tolerance) for place, tolerance in near]
 
     def at(self, depsgraph: Depsgraph, frame: float) -> Goal:
         if self.waits:
@@ -83,9 +95,9 @@ class LimbGoals:
 
     def is_moved(self, depsgraph: Depsgraph, frame: float) -> bool:
         """Tell whether the target has moved since it was read at a frame; one that the body carries always does so."""
-        if frame in self._carried or frame not in self._targets:
+        if frame in self._carried or (frame not in self._targets and frame not in self._keyed):
             return False
-        return is_elsewhere(self._targets[frame], frame_of(self.limb.target, self.limb.subtarget, depsgraph))
+        return is_elsewhere(self.target_at(frame), frame_of(self.limb.target, self.limb.subtarget, depsgraph))
 
     def again(self, depsgraph: Depsgraph, frame: float) -> Goal:
         """Return the goal as it is now, at a frame that was read before."""

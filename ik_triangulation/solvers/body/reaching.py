@@ -58,7 +58,9 @@ _SECOND = np.array([0.02, 0.025, 0.03, 0.02])
 _FOURTH = np.array([0.0, 0.0, 0.015, 0.0])
 BEGIN = np.array([0.0, 0.0, 0.3, 0.3])  # amounts to start from: a straight knee brings nothing nearer at first
 _STEPS, _STRIDE, _DIFFERENCE, _LONGEST, _SHORTER = 12, 3, 0.05, 0.6, 0.4
+_ROUGHLY = 6  # steps that tell whether a place is too far
 _AGAIN, _IN_A_DRAG = 2, 0.1  # steps of one move of a drag, and the longest of them
+_STILL = 1e-4  # change of an amount below which its pose is done
 _NOTHING, _ROUNDING = 1e-4, 1e-5  # amount that is none; of the size: distance from a target that is none
 _STRAIGHT = 0.17  # [rad] of bend up to which a knee does not tell how it bends
 _COMFORTABLE = 0.95  # of an arm's length: distance up to which it reaches by itself
@@ -233,6 +235,8 @@ class Reaching:
         The feet would have to step, or to turn.
         """
         every = [(tip, way, int(lengths(way).argmax())) for tip, way in self._ways(tasks) if way.any()]
+        # What costs nothing leaves more missing than what is cheapest.
+        every = [each for each in every if self._missing_at_rest(*each) > _SHORT]
         if not every:
             return {}
         at, goals = np.array([pose for *_, pose in every]), []  # a pose for each tip, in which it reaches alone
@@ -240,10 +244,15 @@ class Reaching:
             alone = np.zeros((3, len(every)))
             alone[:, number] = way[:, pose]
             goals.append(_Goal(self, tip, alone, at))
-        amounts = self.cheapest(np.repeat(BEGIN[:, None], len(every), 1), at, goals, _STEPS)
+        amounts = self.cheapest(np.repeat(BEGIN[:, None], len(every), 1), at, goals, _ROUGHLY)
         geometry = self._differences(amounts, at)
-        missing = [goal.missing(geometry, len(every))[0][number] for number, goal in enumerate(goals)]
+        missing = [goal.missing(geometry)[0][number] for number, goal in enumerate(goals)]
         return {tip: pose for (tip, _, pose), far in zip(every, missing, strict=True) if far > _SHORT}
+
+    def _missing_at_rest(self, tip: int, way: Numbers, pose: int) -> float:
+        """Share of the arm's length that is missing in the reference to a place this way (3, F) from where a tip is."""
+        goal, heads = _Goal(self, tip, way[:, [pose]], np.array([pose])), self._begin.heads[..., [pose]]
+        return float(goal.away(heads)[0][0])
 
     def goals(self, tasks: Sequence[Task], at: Indices) -> list[_Goal]:
         """Return the places that the tips of tasks reach for in the poses `at`."""
@@ -266,7 +275,7 @@ class Reaching:
     def cost(self, amounts: Numbers, at: Indices, goals: Sequence[_Goal]) -> Numbers:
         """Cost (P) of amounts (4, P)."""
         geometry = self._differences(amounts, at)
-        return _cost(amounts, [goal.missing(geometry, len(at)) for goal in goals])[0]
+        return _cost(amounts, [goal.missing(geometry) for goal in goals])[0]
 
     def cheapest(
         self, amounts: Numbers, at: Indices, goals: Sequence[_Goal], steps: int, longest: float = _LONGEST
@@ -274,20 +283,24 @@ class Reaching:
         """Amounts (4, P) after so many steps of Newton's method on their cost, inside their bounds.
 
         What is missing is one-sided, so that a step may lead too far: one that costs more is taken back and tried
-        shorter.
+        shorter. Poses whose steps are small are done.
         """
         n = len(at)
-        least, best, limit = np.full(n, np.inf), amounts, np.full(n, longest)
-        step = np.zeros_like(amounts)
+        least, best, limit = np.full(n, np.inf), amounts.copy(), np.full(n, longest)
+        step, left = np.zeros_like(amounts), np.arange(n)
         for _ in range(steps):
-            geometry = self._differences(amounts, at)
-            cost, slope, curve = _cost(amounts, [goal.missing(geometry, n) for goal in goals])
-            better = cost < least
-            least, best = np.where(better, cost, least), np.where(better, amounts, best)
+            geometry = self._differences(amounts, at[left])
+            cost, slope, curve = _cost(amounts, [goal.missing(geometry, left) for goal in goals])
+            better = cost < least[left]
+            least[left], best[:, left] = np.where(better, cost, least[left]), np.where(better, amounts, best[:, left])
             limit = np.where(better, limit, _SHORTER * np.abs(step).max(0))
             newton = np.where(better, _newton(amounts, slope, curve), step)
             step = newton * np.minimum(1.0, limit / np.maximum(np.abs(newton).max(0), 1e-300))
-            amounts = np.clip(best + step, LOWEST[:, None], HIGHEST[:, None])
+            amounts = np.clip(best[:, left] + step, LOWEST[:, None], HIGHEST[:, None])
+            moving = np.abs(amounts - best[:, left]).max(0) > _STILL
+            if not moving.any():
+                break
+            left, limit, step, amounts = left[moving], limit[moving], step[:, moving], amounts[:, moving]
         return best
 
     def _differences(self, amounts: Numbers, at: Indices) -> Geometry:
@@ -400,13 +413,23 @@ class _Goal:
         self._least, self._most = reaching.bounds(tip, way, at)
         self._asked = way.any(0)
 
-    def missing(self, geometry: Geometry, n: int) -> tuple[Numbers, Numbers]:
-        """Return what is missing (P) and its slopes (4, P), by poses of P frames and of a difference of each amount."""
-        heads = geometry.heads[self._arm.anchor].reshape(3, -1, n)
-        far = np.sqrt(((self._place[:, None] - heads) ** 2).sum(0))
-        missing = (far[0] - np.clip(far[0], self._least, self._most)) * self._asked
-        slopes = (far[1:] - far[0]) / (_DIFFERENCE * self._arm.length) * (missing != 0.0)
-        return missing / self._arm.length, slopes
+    def missing(self, geometry: Geometry, those: Columns = slice(None)) -> tuple[Numbers, Numbers]:
+        """Return what is missing to `those` P of its places and its slopes (4, P).
+
+        The poses are those of P frames, and then of a difference of each amount.
+        """
+        missing, far = self.away(geometry.heads, those)
+        return missing, (far[1:] - far[0]) / (_DIFFERENCE * self._arm.length) * (missing != 0.0)
+
+    def away(self, heads: Numbers, those: Columns = slice(None)) -> tuple[Numbers, Numbers]:
+        """Return what is missing (P) to `those` P of its places, and the distances (..., P) of the arm's anchor.
+
+        `heads` (n, 3, ...) are those of P frames, and then of others of them; what is missing is of the first.
+        """
+        place = self._place[:, those]
+        far = lengths((place[:, None] - heads[self._arm.anchor].reshape(3, -1, place.shape[1])).swapaxes(0, 1))
+        missing = (far[0] - np.clip(far[0], self._least[those], self._most[those])) * self._asked[those]
+        return missing / self._arm.length, far
 
 
 def reaching_of(

@@ -52,7 +52,7 @@ BENT, EXTENDED = 0.995, 0.999  # of the reach: distances from root to tip betwee
 _NOTHING = 1e-300
 
 _APART = 0.25  # of the reach: error of an interpolated frame that is solved from its own start instead
-_TOGETHER = 1024  # frames that are solved together
+_TOGETHER, _LEAST_TOGETHER = 60_000, 1024  # columns of all frames that are solved together; and frames at least
 _OVERLAP = 4  # knots before and after these that are solved with them
 _SAME = 1e-4  # [rad, and of the reach] difference of two frames that is rounding
 _CORRECTION, _APPROACH = Descent(iterations=30, stall=4), Descent(iterations=8, stall=4)
@@ -177,9 +177,9 @@ def spread(
         own, tasks = own.take(slice(count)), [task.take(slice(count)) for task in tasks]
     stride = max(1, round(settings.knot * fps / USUAL_FPS))
     chain = _Spread(tree, compliance, flexion, time_weight(fps, smoothing), stride, settings)
-    parts = []
-    for begin in range(0, count, _TOGETHER):
-        end, margin = min(begin + _TOGETHER, count), _OVERLAP * stride
+    parts, together = [], max(_TOGETHER // max(tree.columns, 1), _LEAST_TOGETHER)
+    for begin in range(0, count, together):
+        end, margin = min(begin + together, count), _OVERLAP * stride
         start, stop = begin - margin, end + margin
         whole = end - begin == count
         if whole or not cyclic:

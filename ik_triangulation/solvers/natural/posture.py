@@ -40,6 +40,7 @@ _SMOOTHEST = 9.0  # of that weight, added at the maximum of smoothing
 
 DAMPING = 1e-3  # share of the trace, times error / size, as in a descent
 LARGEST_STEP = 0.6  # [rad] change of any column in one step
+_LONG, _WHOLE = 32, 2.0  # joints of a chain from which on a step is short as a whole too; [rad] of all columns
 MOMENTUM = 0.3  # share of the step before
 STILL = 0.01  # [rad] change of a column from which on a frame stops
 LESS, MORE = 0.5, 1.2  # change of the gain after a step back, which has gone too far, and after any other one
@@ -176,6 +177,9 @@ class Relaxation:
             change = self._change(system, wish)
             most = np.abs(change).max(0)
             change *= LARGEST_STEP / np.maximum(most, LARGEST_STEP)
+            if tree.is_chain and len(tree.joints) > _LONG:  # the turns of which add up from joint to joint
+                whole = np.abs(change).sum(0)
+                change *= _WHOLE / np.maximum(whole, _WHOLE)
             back = (change * before).sum(0) < 0.0
             gain[active] = np.where(back, LESS * gain[active], np.minimum(MORE * gain[active], self.gain))
             last[:, active] = change

@@ -59,10 +59,10 @@ class EndRange:
         if isinstance(own, Hinge):
             self._kind = Hinges([0], [own], 0)
         elif isinstance(own, EulerLimits):
-            self._kind = EulerAngles([0], [own], 0, frames)
+            self._kind = EulerAngles([0], [own], 0, frames=frames)
         else:
             assert isinstance(own, Cone)
-            self._kind = Cones([0], [own], 0, frames)
+            self._kind = Cones([0], [own], 0, frames=frames)
         self._opening = own.swing if isinstance(own, Cone) else None
         self.lower, self.upper = self._kind.lower, self._kind.upper
         self.size = len(self.lower)

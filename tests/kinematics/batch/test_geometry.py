@@ -47,6 +47,15 @@ def test_every_tip_of_a_tree_is_that_of_the_chain_which_leads_to_it(seed):
             assert np.abs(geometry.tip_rotation(number)[..., n] - rotation).max() < ROUNDING
 
 
+@every_chain
+@pytest.mark.parametrize("links", [33, 50])
+def test_few_poses_of_a_long_line_are_those_of_many(build, links):
+    tree, states = batch_of(build(3, links), 40, 3)
+    together = Geometry(tree, states).frames
+    for some in ([4], [0, 11, 39]):
+        assert np.abs(Geometry(tree, states.take(np.array(some))).frames - together[..., some]).max() < 1e-12 * links
+
+
 def _base(states, n):
     return Matrix.Translation(states.place[:, n if states.place.shape[-1] > 1 else 0].tolist())
 

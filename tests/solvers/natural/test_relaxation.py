@@ -5,14 +5,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from mathutils import Quaternion
+from mathutils import Matrix, Quaternion, Vector
 
-from ik_triangulation.kinematics import Chain
+from ik_triangulation.goals.task import PlaceTask
+from ik_triangulation.kinematics import Chain, Free, Joint, Pose
 from ik_triangulation.kinematics.batch import Geometry, Tree
+from ik_triangulation.kinematics.batch.algebra import normalized
 from ik_triangulation.kinematics.batch.tree import joined
 from ik_triangulation.solvers.batch.descent import at_one_level, descend
 from ik_triangulation.solvers.natural.posture import Posture, Relaxation, nearest_states
 
+from ...trees import places
 from .motions import CHAINS, Motion, angles_between, at_rest, largest_turns
 
 SEEDS = range(6)
@@ -104,3 +107,15 @@ def test_a_joint_in_a_cone_relaxes_alike_however_its_bone_is_rolled():
         states = Relaxation(posture=Posture(tree, rest), compliance=tree.compliance).run(tree, rest, tasks, 6)
         found.append(Geometry(tree, states).heads)
     assert np.abs(found[1] - found[0]).max() < 1e-4 * motion.tree.size
+
+
+def test_a_long_chain_comes_near_its_goals_by_a_few_steps():
+    joints = [Joint(f"{n}", Vector((0.0, 1.0, 0.0)), Quaternion((1.0, 0.0, 0.0), 0.035), Free()) for n in range(400)]
+    chain = Chain(tuple(joints), Vector((0.0, 1.0, 0.0)))
+    tree, random = Tree.of(chain), np.random.default_rng(1)
+    reference = tree.states([Pose(chain, Matrix.Identity(4), [Quaternion()] * len(joints))] * 16)
+    there = tree.size * random.uniform(0.4, 0.84, 16) * normalized(random.normal(size=(3, 16)))
+    goal = PlaceTask(target=places(there), tolerance=np.array([1e-4]))
+    relaxation = Relaxation(posture=Posture(tree, reference), compliance=tree.compliance)
+    states = relaxation.run(tree, reference, [goal], 16)
+    assert np.linalg.norm(goal.measure(Geometry(tree, states)).errors, axis=0).max() < 0.15 * tree.size
