@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from .goals import Ring as Ring
     from .goals import Segment as Segment
     from .goals import SoftGoal as SoftGoal
+    from .goals import SolidCylinder as SolidCylinder
+    from .goals import SolidSphere as SolidSphere
     from .goals import Sphere as Sphere
     from .goals import Target as Target
     from .goals import Transformed as Transformed

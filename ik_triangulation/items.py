@@ -98,4 +98,10 @@ SHAPE_ROWS = {
     "CYLINDER": Item(7, "Cylinder", "An infinite cylinder along the target's Y axis, as wide as the empty"),
     "RING": Item(8, "Ring", "A circle around the target's Y axis, as large as the empty"),
     "BOX": Item(9, "Box", "A box as large as the empty; any point inside counts as reached"),
+    "SOLID_SPHERE": Item(12, "Solid Sphere", "A sphere as large as the empty; any point inside counts as reached"),
+    "SOLID_CYLINDER": Item(
+        13,
+        "Solid Cylinder",
+        "An infinite cylinder along the target's Y axis, as wide as the empty; any point inside counts as reached",
+    ),
 }

@@ -9,7 +9,22 @@ from .goal import Goal, SoftGoal
 from .obstacles import Avoid, Ball, Block
 from .orientation import Direction, LookAt, Orientation
 from .pole import Pole
-from .shapes import Anywhere, Box, Cylinder, Field, Line, Plane, Point, Ray, Ring, Segment, Sphere, Target
+from .shapes import (
+    Anywhere,
+    Box,
+    Cylinder,
+    Field,
+    Line,
+    Plane,
+    Point,
+    Ray,
+    Ring,
+    Segment,
+    SolidCylinder,
+    SolidSphere,
+    Sphere,
+    Target,
+)
 from .target_shapes import Transformed
 
 __all__ = [
@@ -34,6 +49,8 @@ __all__ = [
     "Ring",
     "Segment",
     "SoftGoal",
+    "SolidCylinder",
+    "SolidSphere",
     "Sphere",
     "Target",
     "Transformed",

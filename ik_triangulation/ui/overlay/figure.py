@@ -223,7 +223,9 @@ _SHOWN: dict[type, Callable[..., Iterator[Stroke | None]]] = {
     targets.Ray: _ray,
     targets.Segment: _segment,
     targets.Sphere: _sphere,
+    targets.SolidSphere: _sphere,
     targets.Cylinder: _cylinder,
+    targets.SolidCylinder: _cylinder,
     targets.Ring: _ring,
     targets.Box: _box,
 }
