@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .goals import Direction as Direction
     from .goals import Effort as Effort
     from .goals import Field as Field
+    from .goals import Flow as Flow
     from .goals import Goal as Goal
     from .goals import Line as Line
     from .goals import LookAt as LookAt

@@ -5,6 +5,7 @@ Needs mathutils, nothing else of Blender. Everything is in armature space.
 """
 
 from .comfort import Effort, Near
+from .flow import Flow
 from .goal import Goal, SoftGoal
 from .obstacles import Avoid, Ball, Block
 from .orientation import Direction, LookAt, Orientation
@@ -37,6 +38,7 @@ __all__ = [
     "Direction",
     "Effort",
     "Field",
+    "Flow",
     "Goal",
     "Line",
     "LookAt",
