@@ -77,10 +77,16 @@ def judged_by_field(measured: Measured, solved: Sequence[SolvedFrame], blocked: 
         goal = each.goal._replace(target=Point(each.now.rig.into @ wanted))
         here = shown.get(frame) or Shown(each.pose.tip, each.pose.tip_rotation)
         shown[frame] = here._replace(goal=goal)
-    return measured._replace(shown=shown, warnings=[*measured.warnings, _blocked(len(blocked))])
+    return measured._replace(
+        shown=shown, warnings=[*measured.warnings, _blocked(len(blocked), solved[0].now.limb.refines)]
+    )
 
 
-def _blocked(count: int) -> str:
-    """Return a warning of frames at which a field leads out of limits or reach."""
+def _blocked(count: int, refines: bool) -> str:
+    """Return a warning of frames at which the tip does not make the step of its field."""
     frames = "1 frame" if count == 1 else f"{count} frames"
+    if not refines:
+        return (
+            f"At {frames} the method alone does not go as far as the field leads. Turn on Refine Result, or take more steps."
+        )
     return f"The field leads out of reach or limits at {frames}: there the tip slides along what blocks it."

@@ -169,6 +169,17 @@ def test_a_tip_points_along_the_way_if_asked_to():
     assert max(angles) < radians(8.0)  # half a step of the way round, and the tolerance
 
 
+def test_a_method_left_to_itself_follows_as_far_as_it_comes_and_says_so():
+    rig = arm()
+    target = vortex(rig)
+    report = bake(limb_of(rig, target, solver="GRADIENT", finish=False, iterations=1), 1, LAST)
+    assert len(report.missed) > LAST // 2
+    assert any("the method alone does not go as far as the field leads" in text for text in report.warnings)
+    seen = speeds(tips(rig))
+    assert 0.2 * SPEED < seen.mean() < 0.9 * SPEED
+    assert seen.max() < 1.2 * SPEED
+
+
 def test_it_is_baked_again_as_it_was():
     rig = arm()
     configure(rig, TIP, target=vortex(rig), chain_count=4, shape="FLOW", flow_speed=SPEED)
