@@ -62,6 +62,9 @@ SOLVER_ROWS = {
     "CCD_STAGES": Item(
         16, "CCD in Stages", "As published: each bone rotates freely, then returns to its hinge and limits"
     ),
+    "CIRCULAR_NEWTON": Item(
+        18, "Even Bend, Newton", "As published: Newton's method finds the circle, one iteration a step"
+    ),
     "GRADIENT": Item(5, "Gradient", "Rotate every joint a little, in proportion to its effect on the tip"),
     "GRADIENT_MEASURED": Item(
         6,

@@ -86,7 +86,5 @@ def _blocked(count: int, refines: bool) -> str:
     """Return a warning of frames at which the tip does not make the step of its field."""
     frames = "1 frame" if count == 1 else f"{count} frames"
     if not refines:
-        return (
-            f"At {frames} the method alone does not go as far as the field leads. Turn on Refine Result, or take more steps."
-        )
+        return f"At {frames} the method alone does not go as far as the field leads. Turn on Refine Result."
     return f"The field leads out of reach or limits at {frames}: there the tip slides along what blocks it."
