@@ -138,6 +138,20 @@ def test_a_rig_that_moves_leaves_the_tip_to_the_field():
     assert radii == pytest.approx(RADIUS, rel=2e-3)
 
 
+def test_a_field_may_hang_on_something():
+    rig = arm()
+    target = vortex(rig)
+    carrier = empty("Carrier", (0.0, 0.0, 0.0))
+    target.parent = carrier
+    carrier.location.z = 0.5
+    carrier.keyframe_insert("location", frame=LAST)
+    carrier.location.z = 0.0
+    carrier.keyframe_insert("location", frame=1)
+    bpy.context.scene.frame_set(1)
+    assert not bake(limb_of(rig, target), 1, LAST).missed
+    assert speeds(tips(rig)) == pytest.approx(SPEED, rel=5e-3)
+
+
 def test_the_field_counts_as_it_is_at_each_frame():
     rig = arm()
     target = vortex(rig)

@@ -56,6 +56,8 @@ class LimbGoals:
     @property
     def hangs(self) -> bool:
         """Whether anything but its own keys may move the target, so that it may move with the body."""
+        if self.limb.follows_flow:
+            return False
         return any(self._carriers) or may_hang(self.limb.target, self.limb.subtarget, self.limb.armature)
 
     def target_at(self, frame: float) -> Matrix:
