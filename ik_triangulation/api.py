@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .goals import Direction as Direction
     from .goals import Effort as Effort
     from .goals import Field as Field
+    from .goals import Flow as Flow
     from .goals import Goal as Goal
     from .goals import Line as Line
     from .goals import LookAt as LookAt
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
     from .goals import Ring as Ring
     from .goals import Segment as Segment
     from .goals import SoftGoal as SoftGoal
+    from .goals import SolidCylinder as SolidCylinder
+    from .goals import SolidSphere as SolidSphere
     from .goals import Sphere as Sphere
     from .goals import Target as Target
     from .goals import Transformed as Transformed

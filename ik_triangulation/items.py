@@ -62,6 +62,9 @@ SOLVER_ROWS = {
     "CCD_STAGES": Item(
         16, "CCD in Stages", "As published: each bone rotates freely, then returns to its hinge and limits"
     ),
+    "CIRCULAR_NEWTON": Item(
+        18, "Even Bend, Newton", "As published: Newton's method finds the circle, one iteration a step"
+    ),
     "GRADIENT": Item(5, "Gradient", "Rotate every joint a little, in proportion to its effect on the tip"),
     "GRADIENT_MEASURED": Item(
         6,
@@ -98,4 +101,10 @@ SHAPE_ROWS = {
     "CYLINDER": Item(7, "Cylinder", "An infinite cylinder along the target's Y axis, as wide as the empty"),
     "RING": Item(8, "Ring", "A circle around the target's Y axis, as large as the empty"),
     "BOX": Item(9, "Box", "A box as large as the empty; any point inside counts as reached"),
+    "SOLID_SPHERE": Item(12, "Solid Sphere", "A sphere as large as the empty; any point inside counts as reached"),
+    "SOLID_CYLINDER": Item(
+        13,
+        "Solid Cylinder",
+        "An infinite cylinder along the target's Y axis, as wide as the empty; any point inside counts as reached",
+    ),
 }

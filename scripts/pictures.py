@@ -18,7 +18,7 @@ from environment import ROOT, enter
 from window import add_chroot, play
 
 RENDERED = ("demo", "before_after", "crouch", "tail", "reach", "handing", "terrain", "path", "farms", "postures")
-WINDOWED = ("panel", "solvers", "surface")
+WINDOWED = ("panel", "solvers", "surface", "flow")
 FILMED = ("trail", "dragging")  # of the window as well, a folder of pictures each
 KNOWN = RENDERED + WINDOWED + FILMED
 WIDTH, RATE = 480, 10  # pixels of a film of the window, and its pictures a second

@@ -19,6 +19,7 @@ WRITTEN = {
     "goals/orientation.py": BONE,
     "rig/targets/motion.py": BONE,
     "rig/targets/goal.py": BONE + "; gravity; axes of shapes",
+    "rig/targets/flow.py": "the Z axis of a target, along which it points",
     "rig/targets/surface.py": BONE + "; " + WORLD,
     "goals/target_shapes.py": "axes of shapes; " + ANY,
     "goals/shapes.py": ANY,

@@ -118,7 +118,8 @@ def run_map(arguments: Namespace, run: Run) -> CommandResult:
     result = CommandResult(lines=[f"{made.coverage:.1f} % of the disc is reached"])
     result.parts["map"] = {**_asked(arguments), "size": arguments.size, "coverage": made.coverage}
     if arguments.png:
-        result.files[arguments.png] = lambda path: made.save_png(path, arguments.metric, arguments.scale)
+        how = {"scale": arguments.scale, "contours": arguments.contours}
+        result.files[arguments.png] = lambda path: made.save_png(path, arguments.metric, **how)
     if arguments.npy:
         result.files[arguments.npy] = lambda path: made.save_npy(path, arguments.metric)
     return result

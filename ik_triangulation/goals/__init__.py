@@ -5,11 +5,27 @@ Needs mathutils, nothing else of Blender. Everything is in armature space.
 """
 
 from .comfort import Effort, Near
+from .flow import Flow
 from .goal import Goal, SoftGoal
 from .obstacles import Avoid, Ball, Block
 from .orientation import Direction, LookAt, Orientation
 from .pole import Pole
-from .shapes import Anywhere, Box, Cylinder, Field, Line, Plane, Point, Ray, Ring, Segment, Sphere, Target
+from .shapes import (
+    Anywhere,
+    Box,
+    Cylinder,
+    Field,
+    Line,
+    Plane,
+    Point,
+    Ray,
+    Ring,
+    Segment,
+    SolidCylinder,
+    SolidSphere,
+    Sphere,
+    Target,
+)
 from .target_shapes import Transformed
 
 __all__ = [
@@ -22,6 +38,7 @@ __all__ = [
     "Direction",
     "Effort",
     "Field",
+    "Flow",
     "Goal",
     "Line",
     "LookAt",
@@ -34,6 +51,8 @@ __all__ = [
     "Ring",
     "Segment",
     "SoftGoal",
+    "SolidCylinder",
+    "SolidSphere",
     "Sphere",
     "Target",
     "Transformed",

@@ -3,7 +3,8 @@
 
 Soft goals for a pose that is easy to hold: a low centre of gravity, and nearness to a given pose. Source: "Inverse
 Kinematics - Improved Methods" (seed document gradient-methods), soft constraints: low effort by the height of the
-centre of gravity, and comfort. Deviation: the mass of a link is its length, at the middle of the link.
+centre of gravity, and comfort. The mass of a link is its length, times the mass of the joint for that, at the middle of
+the link.
 
 Tasks of comfort for many poses of a chain at once: a low centre of gravity, and nearness to a given pose. The formulas
 are those of goals.comfort, where the source is named. They can never be met, so that they are off by 0.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import isfinite, sqrt
 
 import numpy as np
@@ -46,14 +48,17 @@ class Effort:
 
     def residuals(self, pose: Pose, dofs: Sequence[JointAxis]) -> Iterator[Residual]:
         up = -self.down.normalized()
-        masses, reach = pose.lengths, sum(pose.lengths)
+        masses = [length * joint.mass for length, joint in zip(pose.lengths, pose.chain.joints, strict=True)]
         middles = [(pose.head(i) + pose.end(i)) / 2.0 for i in range(len(pose))]
-        centre = sum((middle * mass for middle, mass in zip(middles, masses, strict=True)), Vector()) / reach
-        # Divided by the reach, from 0 for a chain that hangs straight down to 2. For a single link it is 1 - cos(angle)
-        # and the residual sqrt(2 height) is 2 sin(angle / 2), nearly linear, which suits least squares.
-        height = (centre - pose.head(0)).dot(up) / reach * 2.0 + 1.0
+        moment = sum((middle * mass for middle, mass in zip(middles, masses, strict=True)), Vector())
+        # Divided by that of the chain when it is straight, from 0 for one that hangs straight down to 2. For a single
+        # link it is 1 - cos(angle), and the residual sqrt(2 height) is 2 sin(angle / 2), nearly linear, which suits
+        # least squares.
+        ends = list(accumulate(pose.lengths))
+        most = sum(mass * (end - length / 2.0) for mass, end, length in zip(masses, ends, pose.lengths, strict=True))
+        height = (moment - pose.head(0) * sum(masses)).dot(up) / most + 1.0
         value = sqrt(2.0 * max(height, HANGING))
-        scale = 2.0 * self.weight / (value * reach * reach)
+        scale = self.weight / (value * most)
         changes = (
             sum(masses[i] * dof.velocity(middles[i]).dot(up) for i in range(dof.joint, len(pose))) for dof in dofs
         )
@@ -105,23 +110,24 @@ class EffortTask(AngleTask):
     count = 1
 
     def measure(self, geometry: Geometry) -> Missing:
-        """Measure the height of the centre, from 0 for a chain that hangs straight down to 2 reaches."""
-        middles, masses = links_of(geometry)
-        reach = masses.sum(0)
-        centre = (masses[:, None] * middles).sum(0) / reach
-        height = dot(centre - geometry.heads[0], np.broadcast_to(self.up, centre.shape)) / reach * 2.0 + 1.0
+        """Measure the height of the centre, from 0 for a chain that hangs straight down to 2 for one straight up."""
+        middles, sizes = links_of(geometry)
+        masses = sizes * np.array([joint.mass for joint in geometry.tree.joints])[:, None]
+        moment = (masses[:, None] * (middles - geometry.heads[0])).sum(0)
+        most = (masses * (np.cumsum(sizes, 0) - sizes / 2.0)).sum(0)
+        height = dot(moment, np.broadcast_to(self.up, moment.shape)) / most + 1.0
         value = np.sqrt(2.0 * np.maximum(height, HANGING))
-        return Missing((value * self.length)[None], np.zeros(len(value)), (middles, masses, value))
+        return Missing((value * self.length)[None], np.zeros(len(value)), (middles, masses, value, most))
 
     def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
         """Write by how much each column lowers what is beyond its joint."""
-        middles, masses, value = measured.more
+        middles, masses, value, most = measured.more
         moments = np.cumsum((masses[:, None] * middles)[::-1], 0)[::-1]  # of all links from one on
         beyond = np.cumsum(masses[::-1], 0)[::-1]
         levers = moments - beyond[:, None] * geometry.heads
         joints = geometry.tree.joint_of
         lowered = -dot(cross(axes, levers[joints]), np.broadcast_to(self.up, levers.shape[1:])[None])
-        out[0, : len(joints)] = lowered * (2.0 * self.length / (value * masses.sum(0) ** 2))
+        out[0, : len(joints)] = lowered * (self.length / (value * most))
 
     def ways(self, root: Numbers, place: Numbers) -> Numbers:
         """Nothing: comfort is no goal that is followed."""

@@ -155,7 +155,7 @@ class Sphere(Target):
     """The surface of a ball. From its centre the nearest point is the top, at +Z.
 
     As with the source's cylinder it is the surface and not the volume, so that a tip inside is brought to the surface
-    as well. Box is the solid volume.
+    as well; SolidSphere is the volume.
     """
 
     centre: Vector
@@ -173,6 +173,14 @@ class Sphere(Target):
 
     def greatest_distance(self, point: Vector) -> float:
         return dist(self.centre, point) + self.radius
+
+
+@dataclass(frozen=True)
+class SolidSphere(Sphere):
+    """A ball with all that is inside: a tip there has reached it."""
+
+    def closest(self, point: Vector) -> Vector:
+        return point.copy() if dist(self.centre, point) <= self.radius else super().closest(point)
 
 
 @dataclass(frozen=True)
@@ -197,6 +205,16 @@ class Cylinder(Target):
     def closest(self, point: Vector) -> Vector:
         offset = point - self.location
         return self.location + self.axis * offset.dot(self.axis) + _outward(offset, self.axis) * self.radius
+
+
+@dataclass(frozen=True)
+class SolidCylinder(Cylinder):
+    """An infinite cylinder with all that is inside: a tip there has reached it."""
+
+    def closest(self, point: Vector) -> Vector:
+        offset = point - self.location
+        inside = (offset - self.axis * offset.dot(self.axis)).length <= self.radius
+        return point.copy() if inside else super().closest(point)
 
 
 @dataclass(frozen=True)
@@ -335,12 +353,23 @@ def _sphere(shape: Sphere, points: Numbers) -> Numbers:
     return centre + shape.radius * _directions(points - centre, Vector((0.0, 0.0, 1.0)), 0.0)
 
 
+def _solid_sphere(shape: SolidSphere, points: Numbers) -> Numbers:
+    inside = lengths(points - _column(shape.centre)) <= shape.radius
+    return np.where(inside, points, _sphere(shape, points))
+
+
 def _cylinder(shape: Cylinder, points: Numbers) -> Numbers:
     axis = _column(shape.axis)
     offset = points - _column(shape.location)
     along = axis * dot(offset, axis)
     outward = _directions(offset - along, shape.axis.orthogonal().normalized(), _PARALLEL * lengths(offset))
     return _column(shape.location) + along + outward * shape.radius
+
+
+def _solid_cylinder(shape: SolidCylinder, points: Numbers) -> Numbers:
+    axis, offset = _column(shape.axis), points - _column(shape.location)
+    inside = lengths(offset - axis * dot(offset, axis)) <= shape.radius
+    return np.where(inside, points, _cylinder(shape, points))
 
 
 def _ring(shape: Ring, points: Numbers) -> Numbers:
@@ -377,7 +406,9 @@ NEAREST: dict[type, Callable[..., Numbers]] = {
     Ray: _ray,
     Segment: _segment,
     Sphere: _sphere,
+    SolidSphere: _solid_sphere,
     Cylinder: _cylinder,
+    SolidCylinder: _solid_cylinder,
     Ring: _ring,
     Box: _box,
 }

@@ -28,7 +28,22 @@ from ..items import SHAPE_ROWS
 from ..kinematics.arrays import Columns, Numbers
 from ..kinematics.batch.algebra import at, rotate, rotate_back
 from .checks import set_fields
-from .shapes import NEAREST, Box, Cylinder, Field, Line, Plane, Point, Ray, Ring, Segment, Sphere, Target
+from .shapes import (
+    NEAREST,
+    Box,
+    Cylinder,
+    Field,
+    Line,
+    Plane,
+    Point,
+    Ray,
+    Ring,
+    Segment,
+    SolidCylinder,
+    SolidSphere,
+    Sphere,
+    Target,
+)
 
 _UNEQUAL = 1e-4  # relative difference between the scales of two axes beyond which it is no rounding
 DESCENT_STEPS = 32  # of projected gradient descent
@@ -188,4 +203,6 @@ TARGET_SHAPES = {
         lambda size, along: Box(Matrix.Scale(size, 4)),
         display="CUBE",
     ),
+    "SOLID_SPHERE": TargetShape(*SHAPE_ROWS["SOLID_SPHERE"], lambda size, along: SolidSphere(_ORIGIN, size)),
+    "SOLID_CYLINDER": TargetShape(*SHAPE_ROWS["SOLID_CYLINDER"], lambda size, along: SolidCylinder(_ORIGIN, _Y, size)),
 }

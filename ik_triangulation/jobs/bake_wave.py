@@ -11,6 +11,7 @@ from statistics import median
 from time import perf_counter
 
 from bpy.types import Object, PoseBone, Scene
+from mathutils import Vector
 
 from ..cooperative import relay
 from ..errors import AnimationError
@@ -31,6 +32,7 @@ from ..rig.limb import Limb
 from ..rig.rotation import channel, rotation_from, turn_between
 from ..rig.targets.untouched import is_untouched, is_waiting, place_at_tip
 from ..rig.timeline import Clock, evaluated_time
+from .along_flow import along_flow, judged_by_field
 from .contacts import mesh_under
 from .controls import kept_by_hand, write_by_settings
 from .frame_solver import NATURAL, Jumps, SolvedFrame, already_right, at_frame, outside, smoothed
@@ -189,7 +191,8 @@ def _path(bone: PoseBone) -> str:
 class BakePlan:
     """A limb of a bake with its span, reader, watch and the warnings so far, and finally the report on it.
 
-    `took` are the seconds spent on it alone.
+    `took` are the seconds spent on it alone, `blocked` the places (world space) to which a flow would have led the tip,
+    by frame, had its limits and its reach allowed it.
     """
 
     limb: Limb
@@ -198,6 +201,7 @@ class BakePlan:
     watch: Watch
     warnings: list[str]
     took: float = 0.0
+    blocked: Mapping[float, Vector] = field(default_factory=dict)
     report: Report = field(init=False)
 
     @property
@@ -240,6 +244,8 @@ def _solved(
     limb, reader, ends = plan.limb, plan.reader, plan.span[:2]
     bones = Bones(limb.armature, limb.bones, limb.solved)
     samples = yield from relay(reader.read(seconds), 1 if reader.stepped else 0)
+    if limb.follows_flow:
+        samples, plan.blocked = yield from relay(along_flow(limb, bones, samples), 0)
     solved, find_jumps, warnings = yield from _solved_frames(limb, bones, samples, reader)
     plan.warnings += [*reader.warnings, *warnings]
     begin = solved[0].now
@@ -295,6 +301,8 @@ def _reported(
     started, reader, solved = perf_counter(), plan.reader, bake.solved
     measuring = measure_frames(plan.watch, reader, solved, written.at, seconds, by_hand=bool(bake.kept))
     measured = yield from relay(measuring, 0)
+    if plan.blocked:
+        measured = judged_by_field(measured, solved, plan.blocked)
     took, beyond = plan.took + perf_counter() - started, seams(plan.limb, solved, reader.scene)
     report = report_of(plan.limb, solved, took, written, plan.warnings, lambda: [*find_jumps(), *beyond], measured)
     plan.report = replace(report, warnings=[*report.warnings, *missed_frames(report.judged)])

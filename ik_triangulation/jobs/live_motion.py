@@ -86,7 +86,7 @@ class StillRig:
         what is shown, or not where the next one starts, the rig has to be read anew.
         """
         stored = limb.armature.pose.bones[limb.tip].ik_triangulation
-        if limb.influence != 1.0 or limb.start_from == "REST" or stored.use_selected:
+        if limb.influence != 1.0 or limb.start_from == "REST" or stored.use_selected or limb.follows_flow:
             return False
         animation = limb.armature.animation_data
         if animation is None:
@@ -409,6 +409,8 @@ def solve_shown_ahead(
     stored = rig.armature.pose.bones[tip].ik_triangulation
     first, last, step = saved_range(stored, scene, scene.use_preview_range)
     frame = now.frames[0]
+    if any(limb.follows_flow for limb in rig.limbs):
+        return Refusal("a flow is followed from the pose that is shown", chosen=True)
     if _fades(rig, now):
         return Refusal("tips have an influence below 1 or an animated one")
     if step != 1 or frame != int(frame) or not first <= frame <= last or first == last:

@@ -25,7 +25,7 @@ from ..kinematics.arrays import Array, Numbers
 from ..rig.animated import MovingPaths
 from ..rig.by_hand.keys import given_by_strips, remember_written
 from ..rig.by_hand.reference import Boned
-from ..rig.frames.samples import Sample
+from ..rig.frames.samples import Sample, frame_of
 from ..rig.keyframes import curves_of
 from ..rig.rotation import channel, values_for, within_limits
 from ..rig.targets.surface import surface_state
@@ -331,13 +331,16 @@ class LiveState(ABC):
 def surroundings_of(now: Sample, depsgraph: Depsgraph) -> Surroundings:
     """Return everything that a limb follows, in a form that can be compared.
 
-    Of a surface it is the mesh: the place on it that is reached follows the limb itself.
+    Of a surface it is the mesh: the place on it that is reached follows the limb itself. Of a flow it is the target and
+    the frame: the tip goes one step for each.
     """
     obstacles = (
         (each.frame.freeze(), each.looks, each.lowest.freeze(), each.highest.freeze()) for each in now.obstacles
     )
     on_surface = now.limb.on_surface
-    target = surface_state(now.limb.target, depsgraph) if on_surface else now.target.freeze()
+    target: Any = surface_state(now.limb.target, depsgraph) if on_surface else now.target.freeze()
+    if now.limb.follows_flow:
+        target = frame_of(now.limb.target, now.limb.subtarget, depsgraph).freeze(), now.frame
     places = target, now.rig.world.freeze(), now.rig.base.freeze(), now.pole and now.pole.freeze()
     return *places, now.looks, *obstacles
 

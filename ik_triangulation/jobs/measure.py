@@ -91,7 +91,7 @@ class Watch:
             followers = links.deforming(limb.tip, limb.bones)
             self.followers = {name: rests[name].matrix_local.inverted() @ tip for name in followers}
             self.between = tuple(dict.fromkeys(c for name in reversed(limb.in_order) for c in links.copies(name)))
-        self._hangs = limb.shape != "SURFACE" and may_hang(limb.target, limb.subtarget, limb.armature)
+        self._hangs = not limb.is_led_by_tip and may_hang(limb.target, limb.subtarget, limb.armature)
         self.closely = bool(self.followers) or may_interfere(limb)
 
     def look_at(

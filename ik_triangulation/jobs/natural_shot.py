@@ -295,6 +295,8 @@ def _range_of(limb: Limb, now: Sample, scene: Scene) -> _Range | Refusal:
     stored = getattr(limb.armature.pose.bones[limb.tip], "ik_triangulation", None)
     if limb.solver != NATURAL or stored is None or limb.influence != 1.0:
         return Refusal("only the natural solver looks at other frames, and at an influence of 1", chosen=True)
+    if limb.follows_flow:
+        return Refusal("a flow is followed from the pose that is shown", chosen=True)
     first, last, step = saved_range(stored, scene, scene.use_preview_range)
     number, rest = divmod(now.frame - first, step)
     count = (last - first) // step + 1

@@ -160,6 +160,7 @@ def reach_through(
     with muted(own_holds(held, limb)):
         for each in limbs:
             check_limb(each, scene, view_layer)
+            _check_place(each)
         check_held(held, taking, limb, (frame_start, last), scene, view_layer)
         warnings = [*check_keyed(limb), *ignored(limb.pose_bones)]
         check_nla(limb.armature, scene, frame_start, last, limb.destination)
@@ -264,6 +265,15 @@ def _judged(report: Report, visits: Sequence[TargetVisit], style: ReachStyle, sc
 _PARTS = 4
 
 
+def _check_place(limb: Limb) -> None:
+    """Raise TargetError for a limb that goes to no place."""
+    if limb.follows_flow:
+        raise TargetError(
+            f"'{limb.tip}' follows the field of '{limb.target_name}', which is no place to reach for. Use Bake, or "
+            "choose another shape."
+        )
+
+
 @cooperative
 def reach_with_body(
     rig: RigBody,
@@ -307,6 +317,7 @@ def reach_with_body(
     for each in rigs:
         for limb in each.limbs:
             check_limb(limb, scene, view_layer)
+            _check_place(limb)
     settings = settings or body_settings(rig, tip)
     ends, kind = (frame_start, last), settings.destination
     warnings = check_keys(rig.armature, rig.bones, kind)

@@ -13,8 +13,9 @@ from ..errors import ChainError
 from ..rig.armature import Bones
 from ..rig.checks import check_limb, check_range
 from ..rig.frames.reader import Evaluator
-from ..rig.frames.samples import sample
+from ..rig.frames.samples import sample, tip_location
 from ..rig.limb import Limb, enabled_tips
+from ..rig.targets.flow import FieldBehind
 from ..rig.targets.goal import GoalReader
 from ..rig.targets.untouched import is_waiting
 from .bake import frames_from
@@ -56,10 +57,13 @@ def verify(
 
 def _look(limb: Limb, frames: Sequence[float], scene: Scene, view_layer: ViewLayer) -> list[FrameResult]:
     """Return the tip at each of these frames, as evaluated."""
+    led = FieldBehind()
     watch, goals, bones = Watch(limb), GoalReader(), Bones(limb.armature, limb.bones, limb.solved)
 
     def look(depsgraph: Depsgraph, frame: float) -> FrameResult:
         now = sample(limb, depsgraph, frame)
+        if now.flow is not None:
+            now = now._replace(target=led.go(now.flow, frame, tip_location(limb, depsgraph)))
         pose = at_frame(now, bones)
         goal = goals.at(now, pose)
         return judged_at(now, goal, worst_place(now, goal, watch.look(depsgraph).places), pose)

@@ -105,9 +105,9 @@ class Joint:
     """A joint at rest. It rotates about its head, and everything after it in the chain rotates with it.
 
     `offset` is the head in the frame of the joint before it [Blender units], `rest` the orientation there, `freedom`
-    the degrees of freedom with their limits, `stiffness` in 0..1 the resistance to rotation. The last two are for rigs
-    with scaled bones only: `scale`, the bone's own scale, and `inheritance`, the part of the parent's rotation and
-    scale that it inherits (None: all of it).
+    the degrees of freedom with their limits, `stiffness` in 0..1 the resistance to rotation. Two are for rigs with
+    scaled bones only: `scale`, the bone's own scale, and `inheritance`, the part of the parent's rotation and scale
+    that it inherits (None: all of it). `mass` is that of the link for its length, of which only ratios count.
     """
 
     name: str
@@ -117,6 +117,7 @@ class Joint:
     stiffness: float = 0.0
     scale: Vector | None = None
     inheritance: Inheritance | None = None
+    mass: float = 1.0
 
     def __post_init__(self) -> None:
         # A frozen dataclass does not prevent changes of mathutils values in place.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from math import isfinite, radians
+from math import inf, isfinite, radians
 
 from mathutils import Matrix, Quaternion, Vector
 
@@ -277,7 +277,7 @@ class Chain:
 
     `tip` is the position of the end effector [Blender units], `tip_rest` its orientation, which differs from the
     joint's where immobile bones follow. Raises ChainError for no joints at all, for a position or orientation that is
-    not finite, and for a stiffness outside 0..1.
+    not finite, for a stiffness outside 0..1, and for a mass that is not above zero.
     """
 
     joints: tuple[Joint, ...]
@@ -295,6 +295,8 @@ class Chain:
                 raise ChainError(f"Bone '{joint.name}' has an invalid rest pose. Re-create it in Edit Mode.")
             if not 0.0 <= joint.stiffness <= 1.0:
                 raise ChainError(f"Bone '{joint.name}' has a stiffness of {joint.stiffness}. Give it one from 0 to 1.")
+            if not 0.0 < joint.mass < inf:
+                raise ChainError(f"Bone '{joint.name}' has a mass of {joint.mass}. Give it a number above zero.")
         if not all(map(isfinite, (*self.tip, *self.tip_rest))):
             raise ChainError(f"Bone '{self.joints[-1].name}' has an invalid tail. Re-create it in Edit Mode.")
 

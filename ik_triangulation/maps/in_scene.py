@@ -44,13 +44,15 @@ def map_in_scene(
     finish: bool = True,
     metric: str = "iterations",
     scale: str = "HUE",
+    contours: int = 0,
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
 ) -> Job[Mapped]:
     """Show the map of map_chain() as an image in the plane in which the chain is bent; its radius is the reach.
 
-    Its colours are explained below the disc. An earlier one of the same limb is replaced. Progress counts rows. Raises
-    an IKError that names the culprit; then, and if it is stopped, nothing has changed.
+    Its colours are explained below the disc; so many `contours` are drawn between their ends. An earlier one of the
+    same limb is replaced. Progress counts rows. Raises an IKError that names the culprit; then, and if it is stopped,
+    nothing has changed.
     """
     check_shown(metric, scale)
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
@@ -61,7 +63,7 @@ def map_in_scene(
         across = -across
     settings = SolverSettings(solver=solver, iterations=iterations, finish=finish)
     made = yield from map_pose.steps(start, root, along, across, settings, size=size, tolerance=tolerance)
-    picture, tip = made.image(metric, scale), bones_in_line(armature, bones)[-1]
+    picture, tip = made.image(metric, scale, contours=contours), bones_in_line(armature, bones)[-1]
     colours = metric, scale, *made.ends(metric)
     image = show_image(f"{PICTURE} of {armature.name}: {tip}", with_strip(picture, *colours))
     frame = Matrix((along, across, along.cross(across))).transposed().to_4x4()

@@ -33,7 +33,7 @@ from ..rig.checks import check_armature
 from ..rig.safe_files import write_file
 from ..solvers import Solution, SolverSettings, solve_goal
 from .many_targets import Grid, SolvedTargets, solve_targets
-from .picture import SCALES, write_png
+from .picture import SCALES, contour_lines, lined, write_png
 
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -88,17 +88,21 @@ class MetricMap:
         """Return the array of that name, as floating point numbers. Raises SettingError for a name not in METRICS."""
         return numbers_of(self.metrics, name)
 
-    def image(self, metric: str = "iterations", scale: str = "HUE", greatest: float | None = None) -> NDArray[np.uint8]:
+    def image(
+        self, metric: str = "iterations", scale: str = "HUE", greatest: float | None = None, contours: int = 0
+    ) -> NDArray[np.uint8]:
         """Return the map as bytes of shape (size, size, 4), red green blue and opacity; transparent outside the disc.
 
         The scale begins at one iteration, or 0 of another metric, and ends at the last attempt, the greatest value or
-        `greatest`. Targets that were not reached are black, except in the map of the error. Raises SettingError for an
-        unknown metric or colour scale.
+        `greatest`; so many `contours` are drawn between these. Targets that were not reached are black, except in the
+        map of the error. Raises SettingError for an unknown metric or colour scale.
         """
         check_shown(metric, scale)
         shown = self._shown(metric)
         least, most = self.ends(metric)
-        scaled = coloured(self.metric(metric), scale, least, most if greatest is None else greatest)
+        most = most if greatest is None else greatest
+        scaled = coloured(self.metric(metric), scale, least, most)
+        scaled = lined(scaled, contour_lines(self.metric(metric), shown, least, most, contours))
         colours = np.where(shown[..., None], scaled, 0.0)
         return np.rint(255.0 * np.dstack((colours, self.inside))).astype(np.uint8)
 
@@ -111,10 +115,15 @@ class MetricMap:
         return self.inside if metric == "error" else self.metrics.reached
 
     def save_png(
-        self, path: Path | str, metric: str = "iterations", scale: str = "HUE", greatest: float | None = None
+        self,
+        path: Path | str,
+        metric: str = "iterations",
+        scale: str = "HUE",
+        greatest: float | None = None,
+        contours: int = 0,
     ) -> None:
         """Write image() to a file. Raises OSError, and SettingError as image() does."""
-        write_png(path, self.image(metric, scale, greatest))
+        write_png(path, self.image(metric, scale, greatest, contours))
 
     def save_npy(self, path: Path | str, metric: str = "iterations") -> None:
         """Write one array to a file as numpy.load() reads it, NaN outside the disc. Raises OSError, SettingError."""

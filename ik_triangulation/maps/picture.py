@@ -23,7 +23,7 @@ import numpy as np
 from bpy.types import Image
 from numpy.typing import NDArray
 
-from ..kinematics.arrays import Numbers
+from ..kinematics.arrays import Mask, Numbers
 from ..rig.safe_files import write_file
 from .properties import LABELS
 
@@ -61,6 +61,7 @@ _SHARE = 8  # height of the picture divided by that of the strip
 _TIGHT = 60  # width of the picture in pixels divided by the scale of the digits
 
 _LONGEST = 63  # bytes of a name
+_LIGHT = 0.4  # lightness from which lines are black; blue, the darkest of the hues, has 0.45
 
 
 def hue(shares: Numbers) -> Numbers:
@@ -83,6 +84,27 @@ SCALES: dict[str, Callable[[Numbers], Numbers]] = {
     "VIOLET_YELLOW": partial(uniform, _VIOLET_TO_YELLOW),
     "PLUM_CREAM": partial(uniform, _PLUM_TO_CREAM),
 }
+
+
+def contour_lines(values: Numbers, shown: Mask, least: float, most: float, count: int) -> Mask:
+    """Return a mask of the pixels at which `values` pass one of so many levels, evenly between `least` and `most`.
+
+    A line has the width of a pixel: the one before the level, to the right and downwards. There is none at the border
+    of what is `shown`.
+    """
+    lines = np.zeros(values.shape, bool)
+    if count < 1 or not most > least:
+        return lines
+    bands = np.clip(np.floor((values - least) / (most - least) * (count + 1)), 0, count)
+    lines[:, :-1] |= (bands[:, :-1] != bands[:, 1:]) & shown[:, :-1] & shown[:, 1:]
+    lines[:-1] |= (bands[:-1] != bands[1:]) & shown[:-1] & shown[1:]
+    return lines
+
+
+def lined(colours: Numbers, lines: Mask) -> Numbers:
+    """Return colours (sRGB) with lines: black ones where it is light, white ones where it is dark."""
+    light = oklab(colours)[..., :1] > _LIGHT
+    return np.where(lines[..., None], np.where(light, 0.0, 1.0), colours)
 
 
 def oklab(colours: Numbers) -> Numbers:

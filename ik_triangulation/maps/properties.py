@@ -68,6 +68,16 @@ class PlaneMapSettings(MapSettings):
         default=True,
         flag=Flag("--no-finish", "use the solver alone, do not refine its result"),
     )
+    contours: int = setting(
+        IntProperty,
+        "Contour Lines",
+        "Number of contour lines between the lowest and the highest value of the colors",
+        default=0,
+        min=0,
+        max=100,
+        soft_max=20,
+        flag="--contours",
+    )
     size: int = setting(
         IntProperty,
         "Size",

@@ -18,7 +18,7 @@ PER_FRAME = tuple(name for name, row in TABLE[IKT_PG_limb].items() if row.per_fr
 _OF_A_BONE = re.compile(r'pose\.bones\["(?:[^"\\]|\\.)*"\]\.')
 _NAME = re.compile(r"\w*")
 # Settings of a bone that define its type of joint. The others only limit it, and are read at every frame.
-_ONCE = re.compile(r"(source|kind|stiffness|(lock_ik|ik_stiffness)_[xyz]|lock_rotation\w*|rotation_mode)$")
+_ONCE = re.compile(r"(source|kind|stiffness|mass|(lock_ik|ik_stiffness)_[xyz]|lock_rotation\w*|rotation_mode)$")
 _BOUNDS = re.compile(r"(use_ik_limit|ik_min|ik_max)_[xyz]$")
 _ONCE_CONSTRAINT = re.compile(r"(influence|enabled|mute|owner_space)$")
 

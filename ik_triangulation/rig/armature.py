@@ -14,7 +14,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ..errors import ChainError, RigError
 from ..kinematics import Chain, Freedom, Inheritance, Joint, Locked, Pose
-from .freedom import freedom_of, stiffness_of
+from .freedom import freedom_of, mass_of, stiffness_of
 from .rotation import rotation_of
 
 SQUARE = 1e-4  # deviation of a frame from a uniform scale, and of that from 1, that is rounding: Blender's own rest
@@ -91,6 +91,7 @@ class Bones:
         self._locating: list[Matrix] = []  # from a bone's location channels to its parent's frame, 3x3
         self._inheritance: list[Inheritance] = []
         self._stiffness: list[float] = []
+        self._mass: list[float] = []
         for name in names:
             pose_bone = armature.pose.bones[name]
             bone = pose_bone.bone
@@ -102,6 +103,7 @@ class Bones:
             self._locating.append(locating(bone, self._rests[-1]))
             self._inheritance.append(Inheritance(bone.inherit_scale, bone.use_inherit_rotation, parent_rest.to_3x3()))
             self._stiffness.append(stiffness_of(pose_bone))
+            self._mass.append(mass_of(pose_bone))
             self.freedoms.append(freedom_of(pose_bone) if name in solved else Locked())
         self.length = armature.data.bones[names[-1]].length
         self._latest: tuple[tuple, Chain] | None = None
@@ -178,7 +180,7 @@ class Bones:
         joints = []
         for i, channel in enumerate(channels):
             fixed = self.names[i], offsets[i], self._rests[i].to_quaternion(), self.freedoms[i], self._stiffness[i]
-            joints.append(Joint(*fixed, channel.scale, self._inheritance[i]))
+            joints.append(Joint(*fixed, channel.scale, self._inheritance[i], self._mass[i]))
         return Chain(tuple(joints), tip)
 
     def _rigid_chain(self, offsets: Sequence[Vector], tip: Vector, channels: Sequence[Channels]) -> Chain:
@@ -191,7 +193,8 @@ class Bones:
         for i, channel in enumerate(channels):
             place, turn = place + turn @ offsets[i], turn @ self._rests[i].to_quaternion()
             if not isinstance(self.freedoms[i], Locked):
-                joints.append(Joint(self.names[i], place, turn, self.freedoms[i], self._stiffness[i]))
+                fixed = self.names[i], place, turn, self.freedoms[i], self._stiffness[i]
+                joints.append(Joint(*fixed, mass=self._mass[i]))
                 place, turn = Vector(), Quaternion()
             else:
                 turn = turn @ channel.rotation

@@ -127,6 +127,12 @@ def stiffness_of(bone: PoseBone) -> float:
     return float(max(bone.ik_stiffness_x, bone.ik_stiffness_y, bone.ik_stiffness_z))
 
 
+def mass_of(bone: PoseBone) -> float:
+    """Return the mass of a bone for its length."""
+    settings = getattr(bone, "ik_triangulation_joint", None)
+    return float(settings.mass) if settings is not None else 1.0
+
+
 def locked_axes(bone: PoseBone) -> tuple[bool, bool, bool]:
     """Return whether locked rotation channels freeze each Euler axis of the bone.
 

@@ -87,9 +87,21 @@ class Limb(GoalSettings, BendSettings, PostureSettings, MethodSettings, KeySetti
         """Whether the place of a mesh that is nearest to the tip is reached."""
         return means_surface(self.shape, self.target, self.subtarget)
 
+    @property
+    def follows_flow(self) -> bool:
+        """Whether the tip follows the force field of the target, so that where it goes depends on where it is."""
+        return self.shape == "FLOW"
+
+    @property
+    def is_led_by_tip(self) -> bool:
+        """Whether the place to reach depends on where the tip is, and not on the target alone."""
+        return self.on_surface or self.follows_flow
+
     @cached_property
     def offset(self) -> Offset | None:
         """The place of the tip relative to the target: the stored offset, or that of a bone that is matched."""
+        if self.follows_flow:
+            return None
         if self.use_offset:
             return Offset(Vector(self.offset_location), Quaternion(self.offset_rotation))
         ends = self.armature, self.tip, self.target, self.subtarget

@@ -62,6 +62,13 @@ class GoalSettings:
             *((name, row.label, row.description, row.number) for name, row in SHAPE_ROWS.items()),
             ("FIELD", "Force Field", "The point, line or plane that the object's force field pulls towards", 10),
             ("SURFACE", "Surface", "The place of a mesh, with its modifiers, nearest to where the tip is animated", 11),
+            (
+                "FLOW",
+                "Flow",
+                "Nowhere in particular: the tip goes along the object's force field, from where it is at the first "
+                "frame, at its own speed",
+                14,
+            ),
         ],
         default="AUTO",
         flag="--shape",
@@ -75,6 +82,18 @@ class GoalSettings:
         subtype="DISTANCE",
         page="goals.html#surface",
         flag="--surface-offset",
+        per_frame=True,
+    )
+    flow_speed: float = setting(
+        FloatProperty,
+        "Tip Speed",
+        "Speed at which the tip follows a force field of full strength, in Blender units a second",
+        default=0.5,
+        min=1e-4,
+        soft_max=10.0,
+        unit="VELOCITY",
+        page="goals.html#flow",
+        flag="--flow-speed",
         per_frame=True,
     )
     use_offset: bool = setting(

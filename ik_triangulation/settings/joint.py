@@ -126,3 +126,12 @@ class JointSettings:
         max=0.99,
         subtype="FACTOR",
     )
+    mass: float = setting(
+        FloatProperty,
+        "Mass",
+        "Mass of the bone in relation to its length; Gravity lowers heavy bones first",
+        default=1.0,
+        min=0.01,
+        soft_max=10.0,
+        page="posture.html#comfort",
+    )

@@ -48,6 +48,7 @@ class LimbOptions(TypedDict, total=False):
     match: str
     shape: str
     surface_offset: float
+    flow_speed: float
     use_offset: bool
     offset_location: Sequence[float]
     offset_rotation: Sequence[float]

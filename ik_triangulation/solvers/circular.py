@@ -13,13 +13,13 @@ which decreases strictly from the full reach at t = 0 to 0 or, where one link is
 least distance at t = pi. So one equation covers every reachable distance; for equal lengths it is eq. 4, with
 t = theta / 2.
 
-Deviations: the root is found by bisection, not by Newton's method, which for a target at full reach meets a triple root
-there; for an aim out of reach the chain points towards or away from it; in space the circle lies in the plane of the
-chain (bend_plane.py).
+Deviations: step() finds the root by bisection, not by Newton's method, which for a target at full reach meets a triple
+root there; for an aim out of reach the chain points towards or away from it; in space the circle lies in the plane of
+the chain (bend_plane.py). Newton is the published method, an iteration a step.
 """
 
 from collections.abc import Sequence
-from math import asin, cos, pi, sin
+from math import asin, cos, pi, sin, sqrt
 
 from mathutils import Vector
 
@@ -32,8 +32,46 @@ _BISECTIONS = 60
 
 def step(pose: Pose, aim: Vector) -> None:
     """Bend the chain to the arc of a circle that ends at `aim`."""
+    _bend(pose, aim, half_angles(pose.lengths, (aim - pose.head(0)).length))
+
+
+class Newton:
+    """Newton's method (eq. 5 to 8): each step improves the angle once, and bends the chain to the arc of that circle.
+
+    It begins with the closed polygon, t = pi / n for n equal links. An angle outside of where the root has to be, as
+    the distances so far say, gives way to the middle of that, which equal links never need. A chain too short or too
+    long for any circle is posed as by step().
+    """
+
+    def __init__(self) -> None:
+        self._half, self._distance = 0.0, -1.0  # of the longest link [rad], for this distance
+        self._low, self._high = 0.0, pi  # of which the root is in between
+
+    def __call__(self, pose: Pose, aim: Vector) -> None:
+        lengths, distance = pose.lengths, (aim - pose.head(0)).length
+        reach, longest = sum(lengths), max(lengths)
+        if not 2.0 * longest - reach < distance < reach:
+            step(pose, aim)
+            return
+        if abs(distance - self._distance) > _CLOSE * reach:
+            self._half, self._distance = pi * longest / reach, distance
+            self._low, self._high = 0.0, pi
+        t, halves = self._half, _halves(lengths, self._half)
+        whole, bends = sum(halves), _derivatives(lengths, self._half)
+        value = distance * sin(t) - longest * sin(whole)
+        slope = distance * cos(t) - longest * cos(whole) * bends
+        if whole < pi and value < 0.0:  # too far
+            self._low = t
+        else:
+            self._high = t
+        better = t - value / slope if slope else t
+        self._half = better if self._low < better < self._high else (self._low + self._high) / 2.0
+        _bend(pose, aim, _halves(lengths, self._half))
+
+
+def _bend(pose: Pose, aim: Vector, halves: Sequence[float]) -> None:
+    """Bend the chain to the arc on which its links have these half angles [rad], the chord of which points at `aim`."""
     along, across = bend_plane(pose, aim)
-    halves = half_angles(pose.lengths, (aim - pose.head(0)).length)
     angle = sum(halves)  # between the circle's tangent and the chord that runs to the aim
     for i, half in enumerate(halves):
         angle -= half
@@ -57,8 +95,7 @@ def half_angles(lengths: Sequence[float], distance: float) -> list[float]:
     halves: list[float] = []
     for _ in range(_BISECTIONS):
         t = (low + high) / 2.0
-        halves = [asin(min(1.0, length / longest * sin(t))) for length in lengths]
-        halves[m] = t
+        halves = _halves(lengths, t)
         whole = sum(halves)
         excess = longest * sin(whole) / sin(t) - distance
         if whole > pi or excess < -_CLOSE * reach:  # beyond half a circle the chain has passed its root
@@ -68,3 +105,20 @@ def half_angles(lengths: Sequence[float], distance: float) -> list[float]:
         else:
             break
     return halves
+
+
+def _halves(lengths: Sequence[float], t: float) -> list[float]:
+    """Half the segment angle [rad] of each link, where that of the longest one is `t`."""
+    longest = max(lengths)
+    halves = [asin(min(1.0, length / longest * sin(t))) for length in lengths]
+    halves[lengths.index(longest)] = t
+    return halves
+
+
+def _derivatives(lengths: Sequence[float], t: float) -> float:
+    """Derivative of the sum of these angles by `t`."""
+    longest = max(lengths)
+    shares = [length / longest for length in lengths if length < longest]
+    others = sum(share * cos(t) / sqrt(1.0 - (share * sin(t)) ** 2) for share in shares)
+    alike = sum(length == longest for length in lengths)
+    return others + 1.0 + (alike - 1) * (1.0 if cos(t) >= 0.0 else -1.0)

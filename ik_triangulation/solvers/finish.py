@@ -29,6 +29,8 @@ from .batch.restarts import AT_ENDS, DRAWN, KEPT, NEARBY, ROUNDS, TRIAL_STEPS, i
 from .solver import iterate
 
 _CORRECTIONS = 8  # steps of Gauss-Newton that correct the rounding of a pose found in double precision
+# Steps of Gauss-Newton from the nearest pose that the restarts have found for a target that is missed.
+_LAST_STEPS, _LAST_PATIENCE, _LAST_GAIN = 60, 10, 1e-5
 
 
 class _Try(NamedTuple):
@@ -144,7 +146,11 @@ def finish(
     best, turns = pose.rotations[:], len(pose.turns)
     met, more = search(pose, tasks, seed, rounds, Descent(iterations=min(iterations, PLAIN.iterations)), stuck=True)
     count += more
-    error, more = iterate(gauss_newton.step, pose, target, enough, min(iterations, _CORRECTIONS) if met else 0)
+    if met:
+        error, more = iterate(gauss_newton.step, pose, target, enough, min(iterations, _CORRECTIONS))
+    else:  # at ends of ranges the nearest pose is come to slowly
+        last = min(iterations, _LAST_STEPS) if len(rounds) > 1 else 0
+        error, more = iterate(gauss_newton.step, pose, target, enough, last, _LAST_PATIENCE, _LAST_GAIN)
     if error >= least:
         pose.restore(best, turns)
     return min(error, least), count + more

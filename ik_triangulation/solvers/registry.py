@@ -83,6 +83,11 @@ SOLVERS = {
         "Inverse Kinematics: quaternion CCD",
         ccd.step_in_stages,
     ),
+    "CIRCULAR_NEWTON": Solver(
+        *SOLVER_ROWS["CIRCULAR_NEWTON"],
+        "Cardwell and Mukundan, metric maps, eq. 5 to 8",
+        circular.Newton,
+    ),
     "GRADIENT": Solver(
         *SOLVER_ROWS["GRADIENT"],
         "Gradient methods, Method 1, gradient by calculation",

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import isfinite
 from typing import NamedTuple
 
 from ..errors import ChainError, SettingError
-from ..goals import Goal, SoftGoal, Target
+from ..goals import Flow, Goal, Point, SoftGoal, Target
 from ..goals.from_goals import BATCHED
 from ..goals.goal import soft_cost
 from ..kinematics import Cost, Pose
@@ -115,6 +116,8 @@ def solve(
     SettingError for an unknown solver, or a tolerance or number of iterations that is not valid, and ChainError for a
     start whose rotations are no unit quaternions or whose position is not finite, for soft goals of a chain without
     length, and for a chain that is scaled flat.
+
+    A Flow is followed by one step from where the end effector is, without restarts: `error` is what is left of that.
     """
     settings = SolverSettings(solver=solver, iterations=iterations, finish=finish, seed=seed)
     return solve_goal(start, Goal(target, tuple(soft), tolerance), settings, follow=follow)
@@ -132,6 +135,9 @@ def solve_goal(start: Pose, goal: Goal, settings: SolverSettings, *, follow: boo
         raise ChainError("A chain without length has nothing to point or to bend. Choose bones that have a length.")
     pose = start.copy()
     projected = pose.project()
+    if isinstance(target, Flow):
+        target, settings = Point(target.after(pose.tip)), replace(settings, restarts=False)
+        goal = goal._replace(target=target)
     at_first = LENGTH_ROUNDING * pose.chain.reach if follow else tolerance
     error, count, enough, out_of_reach = take_own_steps(pose, goal, settings, at_first)
     if settings.finish and error > enough:

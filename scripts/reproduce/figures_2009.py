@@ -7,8 +7,8 @@ middle joint, of Figure 6, gives the distance c = 20 cos(theta / 2). Figures 3 a
 In which direction the target lies changes the turn of the base only.
 """
 
-from cmath import rect
-from math import cos, degrees, radians
+from cmath import phase, rect
+from math import acos, cos, degrees, radians
 from typing import NamedTuple
 
 from .page import Claim, deviation, table
@@ -25,6 +25,7 @@ PRINTED = (
 )
 FULL_REACH = (20.0, 45.0, 90.0, 135.0, 179.0)  # directions of targets as far away as the chain is long [degrees]
 SWEEPS, LINKS = 100, 10  # the cap, and the rotations of a sweep
+ASIDE, BENDS = 20.0, (129.0, 131.0)  # what is added to eq. 5, or taken from it, below and above 130 degrees [degrees]
 SEEN = "6 (a), the middle joint", "7 (a), largest turn"  # the figures that come out
 
 
@@ -34,12 +35,15 @@ def distance(letter):
 
 
 class Angles(NamedTuple):
-    """For each printed figure the largest turn of a joint beyond the base [degrees], by direction of the target; and
-    the rotations of CCD for targets at full reach.
+    """For each printed figure the largest turn of a joint beyond the base [degrees], by direction of the target.
+
+    `at_full_reach` are the rotations of CCD for targets there, `aside` how much farther from the target than eq. 5 says
+    the first link goes [degrees] for each of the bends.
     """
 
     turns: list
     at_full_reach: list
+    aside: list
 
 
 def measure(solved):
@@ -48,7 +52,16 @@ def measure(solved):
     for _, letter, method, _ in PRINTED:
         poses = [_at(solved, method, distance(letter), direction) for direction in DIRECTIONS]
         turns.append([degrees(max(rotation.angle for rotation in pose.rotations[1:])) for pose in poses])
-    return Angles(turns, [len(_at(solved, "CCD", 2.0 * HALF, direction).turns) for direction in FULL_REACH])
+    at_full_reach = [len(_at(solved, "CCD", 2.0 * HALF, direction).turns) for direction in FULL_REACH]
+    return Angles(turns, at_full_reach, [_aside(solved, bend) for bend in BENDS])
+
+
+def _aside(solved, bend):
+    """Angle of the first link to the target after the single pass, less that of eq. 5 [degrees]."""
+    c, link, direction = 2.0 * HALF * cos(radians(bend) / 2.0), 2.0 * HALF / LINKS, DIRECTIONS[1]
+    pose = _at(solved, "SINGLE_PASS", c, direction)
+    first = degrees(phase(complex(*pose.link(0).xy)))
+    return abs(first - direction) - degrees(acos(link / (2.0 * c)))  # with both other sides as long as c
 
 
 def _at(solved, method, c, direction):
@@ -69,6 +82,10 @@ def claims(found):
         Claim(
             "2009: Figure 2 (a), 100 sweeps of CCD for targets at full reach, 20 degrees or more from the chain",
             set(found.at_full_reach) == {SWEEPS * LINKS},
+        ),
+        Claim(
+            "2009: the first link goes 20 degrees nearer than eq. 5 for a bend of 129 degrees, 20 farther for 131",
+            all(abs(aside - wanted) < 0.1 for aside, wanted in zip(found.aside, (-ASIDE, ASIDE), strict=True)),
         ),
     ]
 

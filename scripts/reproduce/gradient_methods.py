@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Elias, "Inverse Kinematics - Improved Methods": the configuration space of a two-link arm, and ways through it."""
 
+from itertools import pairwise
 from math import acos, atan2, cos, degrees, hypot, pi, sin
 from random import Random
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from mathutils import Vector
 
 from ik_triangulation.kinematics.rotation import about
 from ik_triangulation.solvers import SOLVERS
+from ik_triangulation.solvers.jacobian import MAX_STEP
 
 from .page import Claim, picture, table
 from .planar import planar_chain
@@ -17,6 +19,8 @@ from .planar import planar_chain
 LENGTH = 10.0  # of both links
 NEAR = 0.1  # of the target: the source's loops end there
 CAP = 3000
+SAME = 1e-4  # [rad]: what single precision and measuring leave of a step
+ACROSS = 0.015  # cosine below which the tip moves across the way to the target
 TARGET, START = (9.0, 8.0), (-0.9, -0.9)  # the picture's, the latter as the angles a and b [rad]
 AXIS = Vector((0.0, 0.0, 1.0))
 METHODS = {
@@ -30,11 +34,15 @@ METHODS = {
 
 
 class Found(NamedTuple):
-    """Ways of each method through the angles [rad] for the picture's target, and its numbers of steps for all tasks."""
+    """Ways of each method through the angles [rad] for the picture's target, and its numbers of steps for all tasks.
+
+    `off` has, for the methods of LOOPS, the largest difference [rad] of a step from that of the document's loop.
+    """
 
     ways: dict
     steps: dict
     tasks: int
+    off: dict
 
 
 def measure(quick):
@@ -46,8 +54,71 @@ def measure(quick):
         if hypot(x, y) <= 2.0 * LENGTH:
             tasks.append(((random.uniform(-pi, pi), random.uniform(-pi, pi)), (x, y)))
     ways = {solver: follow(solver, START, TARGET) for solver in METHODS}
-    steps = {solver: [len(follow(solver, *task)) - 1 for task in tasks] for solver in METHODS}
-    return Found(ways, steps, len(tasks))
+    all_ways = {solver: [follow(solver, *task) for task in tasks] for solver in METHODS}
+    steps = {solver: [len(way) - 1 for way in found] for solver, found in all_ways.items()}
+    off = {
+        solver: max(loop(way, target) for way, (_, target) in zip(all_ways[solver], tasks, strict=True))
+        for solver, loop in LOOPS.items()
+    }
+    return Found(ways, steps, len(tasks), off)
+
+
+def slopes(angles, target):
+    """Slopes of half the squared distance by a and b, measured as the document does: a trial to either side."""
+    trial = 1e-4
+    sides = [[0.5 * distance(*(angles + side * np.eye(2)[n]), target) ** 2 for side in (trial, -trial)] for n in (0, 1)]
+    return np.array([(more - less) / (2.0 * trial) for more, less in sides])
+
+
+def step_size(angles, target):
+    """Factor from slopes to angles: one over the most that the slopes can change, for links of this length."""
+    beyond = np.array((2.0 * LENGTH, LENGTH))
+    return 1.0 / (beyond * (beyond + distance(*angles, target))).sum()
+
+
+def is_singular(angles, target):
+    """Tell whether no joint leads towards the target: there the solvers bend the arm, as the document does not."""
+    tip = LENGTH * (np.exp(1j * angles[0]) + np.exp(1j * angles.sum()))
+    sizes = abs(tip) ** 2 + LENGTH**2
+    return (slopes(angles, target) ** 2).sum() < (ACROSS * distance(*angles, target)) ** 2 * sizes
+
+
+def off_method_1(way, target):
+    """Largest difference [rad] of steps from `a -= gradient_a; b -= gradient_b`."""
+    pairs = [
+        (after, now - slopes(now, target) * step_size(now, target))
+        for now, after in pairwise(way)
+        if not is_singular(now, target)
+    ]
+    return _apart(pairs)
+
+
+def off_method_2(way, target):
+    """Largest difference [rad] of steps from the accelerated loop, repaired: speeds grow by the slopes.
+
+    Of an angle whose slope has changed its sign the zero between the last two angles is taken, and the speed is lost.
+    """
+    speed, before, pairs = np.zeros(2), None, []
+    for now, after in pairwise(way):
+        if is_singular(now, target):
+            speed, before = np.zeros(2), None
+            continue
+        slope = slopes(now, target)
+        passed = np.zeros(2, bool) if before is None else before * slope < 0.0
+        back = speed * slope / np.where(passed, slope - (0.0 if before is None else before), 1.0)
+        grown = speed + slope * step_size(now, target)
+        change = np.clip(np.where(passed, back, -grown), -MAX_STEP, MAX_STEP)
+        pairs.append((after, now + change))
+        speed, before = np.where(passed, 0.0, -change), slope
+    return _apart(pairs)
+
+
+def _apart(pairs):
+    """Largest angle [rad] between pairs of angles."""
+    return max((float(np.abs(np.angle(np.exp(1j * (a - b)))).max()) for a, b in pairs), default=0.0)
+
+
+LOOPS = {"GRADIENT": off_method_1, "GRADIENT_MEASURED": off_method_1, "GRADIENT_ACCELERATED": off_method_2}
 
 
 def follow(solver, start, target):
@@ -93,6 +164,14 @@ def claims(found):
             all(max(steps) <= CAP - 1 for steps in found.steps.values()),
         ),
         Claim("Gradient: the accelerated method is faster", medians["GRADIENT_ACCELERATED"] < medians["GRADIENT"]),
+        Claim(
+            "Gradient: every step of Method 1, calculated or measured, is that of the document's loop",
+            max(found.off["GRADIENT"], found.off["GRADIENT_MEASURED"]) < SAME,
+        ),
+        Claim(
+            "Gradient: every step of Method 2 is that of the document's loop, repaired",
+            found.off["GRADIENT_ACCELERATED"] < SAME,
+        ),
     ]
 
 
@@ -121,7 +200,9 @@ Steps until the tip is within 0.1, from the start of the picture and from {found
   of a; and it goes back by the wrong fraction. The solver does what is meant.
 - The document subtracts gradients in units from angles in degrees, which suits links of length 10. The solvers divide
   by the most that the gradient can change, which suits every chain: no step of Method 1 leads uphill.
-- Measured and calculated gradients are the same, and so are their steps.
+- Measured and calculated gradients are the same, and so are their steps. The steps of both methods are compared, one
+  by one, with the document's loops written out for two angles. Where no joint leads towards the target, which the
+  document does not treat, the solvers bend the arm.
 - A step of the general minimizers is a round of trials: as many as there are angles, and more.
 """
 

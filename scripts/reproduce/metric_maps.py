@@ -4,7 +4,10 @@
 The planar chain has reach 1 and lies along +x for each pixel; a place within 0.01 of the target counts as reached.
 """
 
+from cmath import rect
+from itertools import pairwise
 from math import pi
+from random import Random
 from time import perf_counter
 from typing import NamedTuple
 
@@ -12,7 +15,7 @@ import numpy as np
 from mathutils import Vector
 
 from ik_triangulation.maps.metric_map import map_pose
-from ik_triangulation.solvers import SolverSettings
+from ik_triangulation.solvers import SOLVERS, SolverSettings
 
 from .page import Claim, Number, numbers_table, picture, table
 from .planar import planar_chain
@@ -22,6 +25,8 @@ NEAR = 0.01  # of the reach
 LINKS = range(2, 11)
 SIZE, SMALL = 300, 60  # pixels a side
 NEWTON_CAP = 100
+TRIED = 20  # distances at which the solver's own poses are looked at, for each number of links
+SAME = 1e-5  # of the reach, or [rad]: what single precision leaves
 
 
 class Found(NamedTuple):
@@ -29,7 +34,9 @@ class Found(NamedTuple):
 
     `newton` holds the iterations of the paper's circular alignment by the number of links, one for each of `distances`,
     those of the pixels. `times` are the seconds of the vectorised engine for a map and how many times longer the scalar
-    solver takes, for CCD and circular alignment, by the number of links.
+    solver takes, for CCD and circular alignment, by the number of links. `poses` has of the solver's poses by circular
+    alignment the distance from the target [reach] and the unevenness of the bends [rad], and `steps` pairs of the
+    iterations that the solver takes by Newton's method, and that the equations do.
     """
 
     size: int
@@ -39,6 +46,8 @@ class Found(NamedTuple):
     distances: np.ndarray
     newton: dict
     times: dict
+    poses: list
+    steps: list
 
 
 def measure(quick):
@@ -57,7 +66,35 @@ def measure(quick):
     distances = np.hypot(at[None, :], at[:, None])[inside]
     newton = {n: newton_iterations(n, distances) for n in LINKS}
     times = {n: [timed(n, solver, size, quick) for solver in ("CCD", "CIRCULAR")] for n in ((5,) if quick else LINKS)}
-    return Found(size, maps, equal, halving, distances, newton, times)
+    aims = [(n, aim) for n in LINKS for aim in random_aims(n)]
+    poses, steps = [circular_pose(*each) for each in aims], [newton_steps(*each) for each in aims]
+    return Found(size, maps, equal, halving, distances, newton, times, poses, steps)
+
+
+def random_aims(n):
+    """Targets inside the reach of 1, behind the chain."""
+    random = Random(n)
+    return [rect(random.uniform(0.05, 0.985), random.uniform(pi / 2.0, 1.5 * pi)) for _ in range(TRIED)]
+
+
+def circular_pose(n, aim):
+    """Distance of the tip from a target after the solver's one pass, and the largest difference of two bends [rad]."""
+    pose = planar_chain((1.0 / n,) * n).rest_pose()
+    SOLVERS["CIRCULAR"].begin()(pose, Vector((aim.real, aim.imag, 0.0)))
+    places = [complex(*pose.head(i).xy) for i in range(n)] + [complex(*pose.tip.xy)]
+    links = [b - a for a, b in pairwise(places)]
+    bends = [float(np.angle(b / a)) for a, b in pairwise(links)]
+    return abs(places[-1] - aim), max(bends) - min(bends)
+
+
+def newton_steps(n, aim):
+    """Steps of the solver by Newton's method until the tip is within 0.01 of a target, and those by the equations."""
+    pose, place = planar_chain((1.0 / n,) * n).rest_pose(), Vector((aim.real, aim.imag, 0.0))
+    step, count = SOLVERS["CIRCULAR_NEWTON"].begin(), 0
+    while (pose.tip - place).length > NEAR and count < NEWTON_CAP:
+        step(pose, place)
+        count += 1
+    return count, max(1, int(newton_iterations(n, np.array([abs(aim)]))[0]))
 
 
 def halved(n):
@@ -134,6 +171,14 @@ def claims(found):
             "Maps: Newton's method takes at most 5 iterations where the straight chain is not near enough, for every n",
             all(most_iterations(found, n) <= 5 for n in LINKS),
         ),
+        Claim(
+            "Maps: the solver's circular alignment ends at every target in one pass, all bends equal",
+            all(apart < SAME and uneven < SAME for apart, uneven in found.poses),
+        ),
+        Claim(
+            "Maps: the solver by Newton's method takes the iterations of the equations",
+            all(taken == printed for taken, printed in found.steps),
+        ),
     ]
 
 
@@ -173,8 +218,9 @@ engine does it, in as many iterations as the scalar solver (tested).
   the 67 % (cut off).
 - Newton's method takes a sixth iteration for {rim}:
   at full reach it heads for a triple root. Up to 0.01 from there the straight chain is near enough, so nothing need be
-  solved, and the rest takes 5 at most, whatever the number of links. The product finds the same angle by bisection, in
-  one pass and for any lengths.
+  solved, and the rest takes 5 at most, whatever the number of links. *Even Bend, Newton* is that method, an iteration a
+  step: a map of its iterations is the right half of Figure 12. *Even Bend* finds the same angle by bisection, in one
+  pass.
 
 ### Coverage, %
 

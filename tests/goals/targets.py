@@ -7,7 +7,20 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_triangulation.goals import Box, Cylinder, Line, Plane, Point, Ray, Ring, Segment, Sphere, Transformed
+from ik_triangulation.goals import (
+    Box,
+    Cylinder,
+    Line,
+    Plane,
+    Point,
+    Ray,
+    Ring,
+    Segment,
+    SolidCylinder,
+    SolidSphere,
+    Sphere,
+    Transformed,
+)
 
 from ..chains import random_base, random_direction, random_rotation
 
@@ -50,6 +63,16 @@ def cylinder_through(place, random):
     return Cylinder(location, axis * random.uniform(0.1, 10.0), radius)
 
 
+def solid_sphere_through(place, random):
+    sphere = sphere_through(place, random)
+    return SolidSphere(sphere.centre, sphere.radius)
+
+
+def solid_cylinder_through(place, random):
+    cylinder = cylinder_through(place, random)
+    return SolidCylinder(cylinder.location, cylinder.axis, cylinder.radius)
+
+
 def ring_through(place, random):
     normal, radius = random_direction(random), random.uniform(0.1, 2.0)
     return Ring(place + random_across(random, normal) * radius, normal * random.uniform(0.1, 10.0), radius)
@@ -76,7 +99,9 @@ SHAPES = {
     Ray: ray_through,
     Segment: segment_through,
     Sphere: sphere_through,
+    SolidSphere: solid_sphere_through,
     Cylinder: cylinder_through,
+    SolidCylinder: solid_cylinder_through,
     Ring: ring_through,
     Box: box_through,
 }
@@ -99,7 +124,7 @@ def circle(axis, turns):
 
 
 def places(target, share):
-    """Places of the target, one for each row of `share`: three numbers from 0 to 1 that say where on it."""
+    """Places of the target, of a solid one on its surface, for rows of `share`: three numbers from 0 to 1 each."""
     a, b, c = (share[:, [i]] for i in range(3))
     both_ways = FAR * (2.0 * a - 1.0)
     match target:
@@ -130,8 +155,24 @@ def places(target, share):
             return into[:3, 3] + places(target.target, share) @ into[:3, :3].T
 
 
+def is_inside(target, point):
+    """Whether a point is inside a solid sphere or cylinder, in whatever space."""
+    if isinstance(target, Transformed):
+        return is_inside(target.target, np.array(target.into.copy().inverted() @ Vector(point)))
+    match target:
+        case SolidSphere():
+            return np.linalg.norm(np.array(point) - target.centre) < target.radius
+        case SolidCylinder():
+            return (
+                np.linalg.norm(np.cross(np.array(point) - target.location, frame_about(target.axis)[0])) < target.radius
+            )
+    return False
+
+
 def looked_for(target, point, farthest=False):
     """Least (or greatest) distance from `point` to the target: of places all over it, then round the best ones."""
+    if not farthest and is_inside(target, point):
+        return 0.0
     draw = np.random.default_rng(1)
     share, width = draw.uniform(0.0, 1.0, (1000, 3)), 0.5
     for _ in range(16):

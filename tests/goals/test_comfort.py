@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Low effort, nearness to a pose and obstacles: what reaching leaves open is used for them, and nothing else."""
 
+from dataclasses import replace
 from math import atan2, inf, nan, pi
 from random import Random
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_triangulation.errors import SettingError
+from ik_triangulation.errors import ChainError, SettingError
 from ik_triangulation.goals import Avoid, Ball, Block, Effort, Near, Point
 from ik_triangulation.goals.goal import ranked, soft_cost
 from ik_triangulation.kinematics import Chain, Hinge, Joint, Pose
@@ -101,6 +102,42 @@ def test_effort_is_the_height_of_the_centre_of_gravity():
         centre = np.average((places[1:] + places[:-1]) / 2.0, axis=0, weights=lengths)
         height = (centre - places[0])[2]
         assert soft_cost(pose, [Effort(DOWN)]) == pytest.approx(2.0 * height / sum(lengths) + 1.0, abs=1e-5)
+
+
+def test_links_weigh_as_much_as_they_are_long_times_the_mass_of_their_joint():
+    random = Random(7)
+    for _ in range(10):
+        lengths = tuple(random.uniform(0.3, 2.0) for _ in range(4))
+        chain = straight(lengths)
+        joints = [replace(joint, mass=random.uniform(0.1, 10.0)) for joint in chain.joints]
+        chain = replace(chain, joints=tuple(joints))
+        pose = allowed(chain, random, random_base(random))
+        masses = [length * joint.mass for length, joint in zip(lengths, joints, strict=True)]
+        places, _ = forward(chain, pose.base, pose.rotations)
+        centre = np.average((places[1:] + places[:-1]) / 2.0, axis=0, weights=masses)
+        most = np.average(np.cumsum(lengths) - np.array(lengths) / 2.0, weights=masses)
+        assert soft_cost(pose, [Effort(DOWN)]) == pytest.approx((centre - places[0])[2] / most + 1.0, abs=1e-5)
+        assert_the_cost_falls_as_the_rows_say(pose, Effort(random_direction(random), 0.7))
+
+
+def test_a_heavy_link_hangs_lower():
+    target, middles = Point(Vector((0.0, 1.2, 0.0))), []
+    for masses in ((1.0, 1.0, 1.0), (1.0, 1.0, 20.0), (20.0, 1.0, 1.0)):
+        chain = straight((1.0, 1.0, 1.0))
+        chain = replace(chain, joints=tuple(replace(j, mass=m) for j, m in zip(chain.joints, masses, strict=True)))
+        solution = solve(chain.rest_pose(), target, tolerance=1e-4, soft=[Effort(DOWN)])
+        assert solution.reached
+        middles.append([(solution.pose.head(i) + solution.pose.end(i)).z / 2.0 for i in (0, 2)])
+    alike, last, first = middles
+    assert last[1] < alike[1] - 0.01
+    assert first[0] < alike[0] - 0.02
+
+
+@pytest.mark.parametrize("mass", [0.0, -1.0, inf, nan])
+def test_a_mass_that_is_none_is_told_by_the_bone(mass):
+    joints = straight((1.0, 1.0)).joints
+    with pytest.raises(ChainError, match=r"'joint 1' has a mass of .*\. Give it a number above zero"):
+        Chain((joints[0], replace(joints[1], mass=mass)), Vector((0.0, 1.0, 0.0)))
 
 
 def test_the_elbow_hangs_below_the_line_from_root_to_tip():

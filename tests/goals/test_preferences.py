@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Comfort and obstacles of many poses cost what the scalar soft goals cost, and their rows are what a step changes."""
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -23,6 +24,9 @@ COUNT, DOWN = 12, Vector((0.3, 0.1, -2.0))
 def poses(seed, limited=False):
     random = Random(seed)
     chain = mixed(seed, 4) if limited else random_chain(seed, 4)
+    masses = Random(seed)  # of links, besides their length
+    heavy = [replace(joint, mass=masses.uniform(0.2, 5.0)) for joint in chain.joints]
+    chain = replace(chain, joints=tuple(heavy))
     found = [Pose(chain, random_base(random), [random_rotation(random) for _ in chain.joints]) for _ in range(COUNT)]
     for pose in found:
         pose.project()

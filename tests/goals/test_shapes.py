@@ -12,7 +12,22 @@ from hypothesis import strategies as st
 from mathutils import Matrix, Vector
 
 from ik_triangulation.errors import TargetError
-from ik_triangulation.goals import Box, Cylinder, Field, Line, Plane, Point, Ray, Ring, Segment, Sphere, Target
+from ik_triangulation.goals import (
+    Box,
+    Cylinder,
+    Field,
+    Line,
+    Plane,
+    Point,
+    Ray,
+    Ring,
+    Segment,
+    SolidCylinder,
+    SolidSphere,
+    Sphere,
+    Target,
+)
+from ik_triangulation.goals.shapes import NEAREST
 from ik_triangulation.solvers import solve
 
 from ..chains import GENERAL, random_base, random_chain, random_direction, random_pose
@@ -25,6 +40,7 @@ from .targets import (
     Z,
     cylinder_through,
     every_shape,
+    is_inside,
     looked_for,
     moved,
     places,
@@ -328,3 +344,16 @@ def test_a_target_of_ones_own_needs_no_more_than_a_nearest_place():
     assert Corner().least_distance(Vector()) == pytest.approx(hypot(1.0, 1.0, 1.0))
     assert isinf(Corner().greatest_distance(Vector()))
     assert solve(random_chain(1, 4).rest_pose(), Corner()).reached
+
+
+@pytest.mark.parametrize("build", [SHAPES[SolidSphere], SHAPES[SolidCylinder]])
+def test_any_place_inside_a_solid_counts_as_reached(build):
+    draw, count = np.random.default_rng(5), 0
+    for target, _ in cases(build, 5):
+        middle = target.centre if isinstance(target, SolidSphere) else target.location
+        tried = np.array(middle)[:, None] + draw.uniform(-target.radius, target.radius, (3, 100))
+        inside = np.array([place for place in tried.T if is_inside(target, place)]).T
+        count += inside.shape[1]
+        assert all(target.closest(Vector(place)) == Vector(place) for place in inside.T)
+        assert (NEAREST[type(target)](target, inside) == inside).all()
+    assert count > 200

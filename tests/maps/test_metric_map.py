@@ -13,6 +13,7 @@ from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import EulerLimits, Hinge, Pose
 from ik_triangulation.kinematics.rotation import about
 from ik_triangulation.maps.metric_map import METRICS, map_plane, map_pose
+from ik_triangulation.maps.picture import SCALES
 from ik_triangulation.solvers import SolverSettings, solve
 from scripts.reproduce.planar import planar_chain
 from scripts.reproduce.planar_map import map_planar
@@ -167,6 +168,27 @@ def test_every_metric_has_a_picture_and_the_error_one_also_where_nothing_was_rea
     # Ended at the same value, two maps can be read side by side.
     half = found.metrics.travel.max() / 2.0
     assert (found.image("travel", greatest=half)[found.metrics.reached & (found.metrics.travel > half), 0] == 255).all()
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_contour_lines_are_where_a_value_passes_a_level_and_nowhere_else(scale):
+    found = map_planar(EQUAL, "CCD", 60)
+    least, most = found.ends("travel")
+    plain, lined = found.image("travel", scale), found.image("travel", scale, contours=4)
+    drawn = (plain != lined).any(axis=2)
+    values, shown = found.metric("travel"), found.metrics.reached
+    passes = np.zeros_like(drawn)
+    for level in np.linspace(least, most, 6)[1:-1]:
+        below = values < level
+        passes[:, :-1] |= (below[:, :-1] != below[:, 1:]) & shown[:, :-1] & shown[:, 1:]
+        passes[:-1] |= (below[:-1] != below[1:]) & shown[:-1] & shown[1:]
+    assert (drawn == passes).all()
+    assert 0.02 < drawn.mean() < 0.4
+    assert set(lined[drawn][:, 0].tolist()) <= {0, 255}
+    assert (found.image("travel", scale, contours=0) == plain).all()
+    assert (
+        found.image("travel", scale, greatest=least, contours=4) == found.image("travel", scale, greatest=least)
+    ).all()
 
 
 @pytest.mark.parametrize("iterations", [0, 1])

@@ -145,6 +145,19 @@ def test_low_effort_lowers_the_elbow_of_a_stretched_rig_as_far_as_it_goes(scale)
 # Comfort
 
 
+def test_a_heavy_bone_hangs_lower(addon):
+    heights = []
+    for mass in (1.0, 10.0):
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        rig = chain_rig(3)
+        target = empty("Target", (0.2, 1.4, 0.3))
+        rig.pose.bones["Bone 2"].ik_triangulation_joint.mass = mass
+        assert solve_pose(Limb.from_tip(rig, "Bone 2", target, effort_weight=1.0)).all_reached
+        bpy.context.view_layer.update()
+        heights.append((rig.matrix_world @ rig.pose.bones["Bone 2"].head).z)
+    assert heights[1] < heights[0] - 0.02
+
+
 def test_comfort_near_rest_turns_bones_back_towards_rest():
     random, rig, target = Random(1), chain_rig(5), empty()
     target.location = evaluated_tip(rig, "Bone 4") + Vector((0.1, -0.2, -0.3))

@@ -18,7 +18,8 @@ from ..ui.overlay.seen import colour_of, colours, settings, standard
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 GOALS = Path(__file__).resolve().parents[2] / "docs" / "goals.md"
-OTHERWISE = {"AUTO", "FIELD", "SURFACE"}  # no shapes of their own: the target's appearance or its mesh says which
+# No shapes of their own: the target's appearance or its mesh says which, and a field that is followed has no place.
+OTHERWISE = {"AUTO", "FIELD", "SURFACE", "FLOW"}
 ITEMS = {item[0]: item[1] for item in settings_of(GoalSettings)["shape"].options["items"]}
 SHAPES = sorted(set(ITEMS) - OTHERWISE)
 every_shape = pytest.mark.parametrize("shape", SHAPES)

@@ -16,19 +16,76 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ik_triangulation.kinematics import pose
+from ik_triangulation.solvers import SOLVERS, ccd, circular, gradient, single_pass, triangle, triangulation
 from scripts.reproduce import (
     document,
     figures_2007,
     figures_2009,
+    gradient_methods,
     metric_maps,
     paper_2007,
     paper_2009,
     printed_rotations,
+    quaternion_ccd,
 )
 from scripts.reproduce.page import Number
 
 ROOT = Path(__file__).resolve().parents[2]
 DRAWS = find_spec("matplotlib") is not None  # not in the environment of the tests
+
+
+# A wrong line in a solver, the right one, and the paper whose claims have to notice.
+WRONG = {
+    "a corner of a triangle 1 % too wide": (
+        triangle,
+        "return 2.0 * atan2(sqrt",
+        "return 2.02 * atan2(sqrt",
+        paper_2009,
+    ),
+    "no turn back after a flip": (triangulation, "if angle == pi and i < last:", "if False:", paper_2009),
+    "the smallest rotation to the other end": (
+        triangulation,
+        "longest if far else shortest)",
+        "shortest if far else longest)",
+        paper_2007,
+    ),
+    "limits that never collapse the rest": (
+        triangulation,
+        "if pose.chain.limited and 0.0",
+        "if False and 0.0",
+        paper_2007,
+    ),
+    "21 degrees aside": (single_pass, "radians(20.0)", "radians(21.0)", paper_2009),
+    "135 degrees as in the text": (single_pass, "MUCH = radians(130.0)", "MUCH = radians(135.0)", paper_2009),
+    "sweeps from the root": (
+        ccd,
+        "for i in reversed(range(len(pose))):\n        head = pose.head(i)\n        pose.swing",
+        "for i in range(len(pose)):\n        head = pose.head(i)\n        pose.swing",
+        paper_2009,
+    ),
+    "half a turn in stages": (
+        ccd,
+        "rotation_between(pose.tip - head, aim - head))",
+        "Quaternion().slerp(rotation_between(pose.tip - head, aim - head), 0.5))",
+        quaternion_ccd,
+    ),
+    "a chord 2 % too long": (
+        circular,
+        "longest * sin(whole) / sin(t) - distance",
+        "1.02 * longest * sin(whole) / sin(t) - distance",
+        metric_maps,
+    ),
+    "a tangent of nine tenths": (circular, "angle = sum(halves)", "angle = 0.9 * sum(halves)", metric_maps),
+    "a slope of Newton's method 2 % too steep": (circular, "value / slope if", "0.98 * value / slope if", metric_maps),
+    "a tenth of a step": (
+        gradient,
+        "_clamped(-g / lipschitz, column)",
+        "_clamped(-0.1 * g / lipschitz, column)",
+        gradient_methods,
+    ),
+    "the fraction as printed": (gradient, "* new / (new - old)", "* old / (new - old)", gradient_methods),
+}
 
 
 @pytest.fixture(scope="module")
@@ -138,3 +195,44 @@ def test_every_picture_of_the_page_is_drawn_and_small(written):
     assert sorted(f"papers/{path.name}" for path in (folder / "papers").iterdir()) == sorted(names)
     for name in names:
         assert 3_000 < (folder / name).stat().st_size < 150_000
+
+
+def replace_line(monkeypatch, module, right, wrong):
+    """Replace a line of a solver, for all who use what the module defines."""
+    source = Path(module.__file__).read_text(encoding="utf-8")
+    assert source.count(right) == 1, right
+    changed = {**vars(module), "Quaternion": paper_2007.Quaternion}
+    exec(compile(source.replace(right, wrong), module.__file__, "exec"), changed)
+    for name, before in vars(module).items():
+        if getattr(before, "__module__", None) != module.__name__:
+            continue
+        for other in [each for key, each in sys.modules.items() if key.startswith("ik_triangulation.solvers")]:
+            if vars(other).get(name) is before:
+                monkeypatch.setattr(other, name, changed[name])
+        for key, row in list(SOLVERS.items()):
+            if row.step is before:
+                monkeypatch.setitem(SOLVERS, key, row._replace(step=changed[name], along=None))
+
+
+def failing(paper):
+    """The claims about a paper that do not hold."""
+    return [claim.text for claim in paper.claims(paper.measure(True)) if not claim.holds]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fault", WRONG)
+def test_a_wrong_solver_is_noticed(fault, monkeypatch):
+    module, right, wrong, paper = WRONG[fault]
+    replace_line(monkeypatch, module, right, wrong)
+    assert failing(paper)
+
+
+@pytest.mark.long
+def test_costs_that_count_from_another_angle_are_noticed(monkeypatch):
+    monkeypatch.setattr(pose, "SMALLEST_TURN", radians(6.0))
+    assert failing(paper_2009)
+
+
+@pytest.mark.long
+def test_the_right_solvers_are_not_found_fault_with():
+    assert not any(map(failing, (paper_2009, metric_maps, quaternion_ccd, gradient_methods)))

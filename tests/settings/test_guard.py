@@ -108,6 +108,8 @@ def drawn(addon):
     limb.orientation, limb.use_offset = "LOOK", True  # it has an axis
     limb.reach_path = "ARC"  # the only one with an onset
     limb.shape = "SURFACE"
+    found |= drawn_now()
+    limb.shape = "FLOW"
     limb.keys_on = "IK"  # which this rig has no controls for
     limb.solver = "TRIANGULATION"  # a published method has settings that Natural has no use for
     found |= drawn_now()

@@ -170,3 +170,31 @@ def test_an_aim_on_the_root_closes_the_chain_to_a_circle():
         circular.step(pose, pose.head(0).copy())
         assert (pose.tip - pose.head(0)).length < 1e-5
         assert bent(pose) == pytest.approx([pi / 3.0] * 5, abs=1e-5)
+
+
+def test_newtons_method_finds_the_same_pose_in_few_steps_for_any_lengths():
+    random = Random(12)
+    for seed in range(300):
+        chain = random_chain(seed, random.randint(2, 10), random.choice((1.0, 5.0, 20.0)))
+        nearest, farthest = chain.reaches[0]
+        start = random_pose(chain, random)
+        distance = nearest + (0.99 * farthest - nearest) * random.uniform(0.01, 1.0)
+        aim = start.head(0) + random_direction(random) * distance
+        one, other, step, count = start.copy(), start.copy(), circular.Newton(), 0
+        circular.step(one, aim)
+        while (other.tip - aim).length > 1e-5 * chain.reach and count < 12:
+            step(other, aim)
+            count += 1
+        assert count < 12, seed
+        apart = max((one.end(i) - other.end(i)).length for i in range(len(chain.joints)))
+        assert apart < 2e-3 * chain.reach, seed
+
+
+def test_newtons_method_is_right_out_of_reach_and_where_the_aim_moves():
+    chain = straight(PAPER)
+    step, pose = circular.Newton(), chain.rest_pose()
+    for aim in (Vector((0.0, 50.0, 0.0)), Vector((10.0, 20.0, 0.0)), Vector((-15.0, 5.0, 0.0))):
+        for _ in range(8):
+            step(pose, aim)
+        left = optimum(chain, aim.length)
+        assert (aim - pose.tip).length - left <= 1e-5 * chain.reach

@@ -31,6 +31,7 @@ STORED = {
     "TRIANGULATION_CHEAPEST": 15,
     "CCD_STAGES": 16,
     "NATURAL": 17,
+    "CIRCULAR_NEWTON": 18,
 }
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -11,9 +12,11 @@ from bpy.types import Depsgraph, Object
 from mathutils import Matrix, Vector
 
 from ...goals import Anywhere, Goal, Point
+from ...goals.flow import Flow
 from ...kinematics import Pose
 from ..armature import Bones
 from ..limb import Limb
+from ..targets.flow import Streamline
 from ..targets.goal import GoalReader
 from ..targets.untouched import Carriers, is_waiting
 from .keyed_motion import KeyedBody
@@ -34,9 +37,12 @@ class GoalsAgain(Protocol):
 class LimbGoals:
     """Reads the goals of a limb frame by frame, in terms of its pose at the first of them."""
 
-    def __init__(self, limb: Limb, carriers: Carriers) -> None:
-        self.limb, self._carriers, self._reader = limb, carriers, GoalReader()
+    def __init__(self, limb: Limb, carriers: Carriers, single: bool = False) -> None:
+        """Read a limb whose target bones of the body may carry; at a `single` frame a flow leads one step on."""
+        self.limb, self._reader = limb, GoalReader()
+        self._carriers = Carriers("", {}) if limb.follows_flow else carriers
         self._carried: set[float] = set()  # frames at which a bone of the body carries the target
+        self._line = None if single else FlowInReach(limb)
         self.waits = is_waiting(limb.armature.pose.bones[limb.tip])  # then it has no goal, wherever its target is
         self._start: Pose | None = None
         self._first: Sample | None = None
@@ -47,11 +53,13 @@ class LimbGoals:
     @property
     def is_plain(self) -> bool:
         """Whether the goal depends on nothing but the armature and the target: no bone of the body carries that."""
-        return self.waits or (not any(self._carriers) and self.limb.shape != "SURFACE")
+        return self.waits or (not any(self._carriers) and not self.limb.is_led_by_tip)
 
     @property
     def hangs(self) -> bool:
         """Whether anything but its own keys may move the target, so that it may move with the body."""
+        if self.limb.follows_flow:
+            return False
         return any(self._carriers) or may_hang(self.limb.target, self.limb.subtarget, self.limb.armature)
 
     def target_at(self, frame: float) -> Matrix:
@@ -86,7 +94,9 @@ class LimbGoals:
             self._start = Bones(limb.armature, limb.bones, limb.solved).pose(now.rig.base, now.rig.channels)
             self._first = now
         self.influence = now.limb.influence
-        if now.limb.shape != "SURFACE":  # the place on a surface goes by the limb itself
+        if self._line is not None and now.flow is not None:
+            now = now._replace(target=self._line.go(now.flow, frame, depsgraph))
+        if not now.limb.is_led_by_tip:  # the place on a surface goes by the limb itself
             self._targets[frame] = frame_of(limb.target, limb.subtarget, depsgraph)
         carrier = self._carriers.at(limb, depsgraph)
         if carrier:
@@ -104,6 +114,34 @@ class LimbGoals:
         assert self._start is not None
         carrier = self._carriers.at(self.limb, depsgraph)
         return goal_on(carrier, self._reader, sample(self.limb, depsgraph, frame), self._start, depsgraph)
+
+
+class FlowInReach:
+    """The way of the tip of a limb along a flow, from where it is animated at the first frame.
+
+    The body that the limb is of may come along, and how far is not known before it is solved: what is beyond the reach
+    of the limb, as it is animated at its root, is a goal, and the next step begins inside the reach.
+    """
+
+    def __init__(self, limb: Limb) -> None:
+        self._limb = limb
+        self._line: Streamline | None = None
+
+    def go(self, flow: Flow, frame: float, depsgraph: Depsgraph) -> Matrix:
+        """Return the place to go to at a frame, after all those before it (4x4, world space)."""
+        limb = self._limb
+        armature = limb.armature.evaluated_get(depsgraph)
+        bones = [armature.pose.bones[name] for name in limb.bones]
+        heads = [armature.matrix_world @ bone.head for bone in bones]
+        tip = armature.matrix_world @ bones[-1].tail
+        if self._line is None:
+            self._line = Streamline(tip, frame)
+        target = self._line.go(flow, frame)
+        reach = sum((b - a).length for a, b in pairwise([*heads, tip]))
+        arm = self._line.place - heads[0]
+        if arm.length > reach:
+            self._line.place = heads[0] + arm * (reach / arm.length)
+        return target
 
 
 def goal_on(carrier: str, reader: GoalReader, now: Sample, start: Pose, depsgraph: Depsgraph) -> Goal:

@@ -115,7 +115,8 @@ def _read_body(
     check_supports(rig, scene)
     evaluator = Evaluator(rig, scene, view_layer, frames)
     switched = switched and not animates_otherwise(rig) and any(live_constraints(rig))
-    is_live = evaluator.stepped is not None or (not switched and may_interfere(rig))
+    flows = any(limb.follows_flow for limb in rig.limbs)  # then each frame follows from the one before
+    is_live = evaluator.stepped is not None or flows or (not switched and may_interfere(rig))
     as_by_hand = is_as_by_hand(rig, scene)
     readers = {limb.tip: LimbGoals(limb, carriers_of(rig, limb)) for limb in rig.limbs}
     some = list(dict.fromkeys((frames[0], frames[len(frames) // 2], frames[-1])))
@@ -318,7 +319,7 @@ def body_seen(
     That are rotations and locations as of body_by_hand().
     """
     evaluated = rig.armature.evaluated_get(depsgraph)
-    readers = {limb.tip: LimbGoals(limb, carriers_of(rig, limb)) for limb in rig.limbs}
+    readers = {limb.tip: LimbGoals(limb, carriers_of(rig, limb), single=True) for limb in rig.limbs}
     goals = {tip: [reader.at(depsgraph, frame)] for tip, reader in readers.items()}
     influence = influence_of(readers, rig.tips, evaluated)
     base = unscaled_base(base_of(evaluated, rig.hips), rig.hips)

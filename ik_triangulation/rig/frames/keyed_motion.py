@@ -226,7 +226,7 @@ def read_keyed(
     and compared with what `view_layer` shows; if parents or bones move, three frames of a temporary scene are compared.
     With `simple` none is made, and these are not read.
     """
-    if limb.obstacle_objects or limb.on_surface:
+    if limb.obstacle_objects or limb.is_led_by_tip:
         return None
     motion = KeyedMotion(_times(scene, frames))
     try:
@@ -319,7 +319,7 @@ def read_keyed_body(rig: RigBody, scene: Scene, frames: Sequence[float], limbs: 
     Its own bones are not read. It has to be compared with some frames that are evaluated.
     """
     motion, armature = KeyedMotion(_times(scene, frames)), rig.armature
-    if any(limb.obstacle_objects or limb.on_surface or limb.followed for limb in limbs):
+    if any(limb.obstacle_objects or limb.is_led_by_tip or limb.followed for limb in limbs):
         return None
     try:
         if any("ik_triangulation." in path for path in motion.curves(armature)):

@@ -25,6 +25,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ...cooperative import Work
 from ...errors import RigError, TargetError
+from ...goals.flow import Flow
 from ...kinematics import Freedom, Locked
 from ...kinematics.arrays import Array
 from ...kinematics.rotation import orientation
@@ -33,6 +34,7 @@ from ..body import RigBody
 from ..checks import broken_drivers
 from ..freedom import freedom_of, locked_axes
 from ..limb import Limb
+from ..targets.flow import Streamline, flow_of
 from ..targets.surface import Looks, Volume, looks_of, surface_frame, volume_of
 from .transforms import column_lengths, to_matrix
 
@@ -64,8 +66,8 @@ class Sample(NamedTuple):
     """The rig and its target at one frame; samples between which the rig does not move share it as one object.
 
     `limb` has the settings of that frame, by which the frame is solved and judged. `target` is the matrix of the target
-    (4x4), or of the place on its surface, `looks` its display and force field, `pole` the location of the pole target
-    if there is one, `obstacles` the volumes to avoid; world space.
+    (4x4), of the place on its surface, or of the place one step along its `flow`, `looks` its display and force field,
+    `pole` the location of the pole target if there is one, `obstacles` the volumes to avoid; world space.
     """
 
     frame: float
@@ -75,6 +77,7 @@ class Sample(NamedTuple):
     looks: Looks
     pole: Vector | None = None
     obstacles: Sequence[Volume] = ()
+    flow: Flow | None = None
 
 
 def sample(limb: Limb, depsgraph: Depsgraph, frame: float) -> Sample:
@@ -108,8 +111,10 @@ def varying_freedoms(limb: Limb, armature: Object) -> dict[str, Freedom]:
 
 def goals_at(
     limb: Limb, depsgraph: Depsgraph, frame: float, now: Limb | None = None
-) -> tuple[Matrix, Looks, Vector | None, list[Volume]]:
-    """Return matrix and looks of the target, location of the pole target, volumes of the obstacles; world space.
+) -> tuple[Matrix, Looks, Vector | None, list[Volume], Flow | None]:
+    """Return matrix and looks of the target, location of the pole target, volumes of the obstacles, and the flow.
+
+    All is in world space; pole target and flow are None without one.
 
     `now` is the limb with its settings at the frame, if they are animated. Raises TargetError if one of them has no
     valid position, or no surface if that is to be reached.
@@ -117,13 +122,16 @@ def goals_at(
     target = _valid(frame_of(limb.target, limb.subtarget, depsgraph), f"Target '{limb.target_name}'", frame)
     if (now or limb).on_surface:
         target = surface_frame(now or limb, depsgraph)
+    flow = flow_of(now or limb, depsgraph) if (now or limb).follows_flow else None
+    if flow:
+        target = Streamline(tip_location(limb, depsgraph), frame - 1.0).go(flow, frame)
     pole = None
     if limb.pole_target is not None:
         name = f"Pole target '{limb.pole_target.name}'"
         pole = _valid(frame_of(limb.pole_target, limb.pole_subtarget, depsgraph), name, frame).to_translation()
     places = [(ob, _valid(frame_of(ob, "", depsgraph), f"Obstacle '{ob.name}'", frame)) for ob in limb.obstacle_objects]
     obstacles = [volume_of(ob, place, depsgraph) for ob, place in places]
-    return target, looks_of(limb.target, limb.subtarget, depsgraph), pole, obstacles
+    return target, looks_of(limb.target, limb.subtarget, depsgraph), pole, obstacles, flow
 
 
 def _valid(matrix: Matrix, name: str, frame: float) -> Matrix:

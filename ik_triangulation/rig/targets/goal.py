@@ -31,6 +31,7 @@ from ...goals import (
     Target,
     Transformed,
 )
+from ...goals.flow import Flow
 from ...goals.goal import SoftGoal
 from ...goals.obstacles import Obstacle
 from ...goals.target_shapes import TARGET_SHAPES
@@ -51,6 +52,7 @@ _BONE, _DOWN = Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, -1.0))
 _ORIENTATIONS = ("AUTO", "NONE", "DIRECTION", "FULL", "LOOK")
 _THIN = 1e-4  # least thickness of an obstacle, relative to its largest side
 
+_OF_STEP = 0.01  # of a step along a flow: distance up to which the tip has made it
 _FLAT = 1e-9  # [Blender units] length of an axis that has no direction
 _SQUARE = 1e-5  # deviation of axes from square ones that rounding explains
 
@@ -58,10 +60,10 @@ _SQUARE = 1e-5  # deviation of axes from square ones that rounding explains
 def build_target(limb: Limb, looks: Looks) -> Target | None:
     """Return the target to reach, in its own space; None for its origin. Raises what shape_of() does.
 
-    The space of a surface has its origin at the place on it that is reached.
+    The space of a surface and of a flow has its origin at the place that is reached.
     """
     name = shape_of(limb, looks)
-    return None if name in {"POINT", "SURFACE"} else TARGET_SHAPES[name].build(looks.size, line_direction(limb))
+    return None if name in {"POINT", "SURFACE", "FLOW"} else TARGET_SHAPES[name].build(looks.size, line_direction(limb))
 
 
 def line_direction(limb: Limb) -> Vector:
@@ -76,7 +78,7 @@ def shape_of(limb: Limb, looks: Looks) -> str:
     if a force field was chosen and the target has none that pulls to one of these; SettingError for an unknown shape.
     """
     target, chosen = limb.target, limb.shape
-    known = ("AUTO", *TARGET_SHAPES, "FIELD", "SURFACE")
+    known = ("AUTO", *TARGET_SHAPES, "FIELD", "SURFACE", "FLOW")
     if chosen not in known:
         raise SettingError(f"Shape '{chosen}' is unknown. Choose one of {', '.join(known)}.")
     if chosen not in {"AUTO", "FIELD"}:
@@ -132,14 +134,16 @@ def orientation_of(limb: Limb, looks: Looks) -> str:
     """Return the kind of orientation goal: the chosen one, otherwise the one that the target tells by its looks.
 
     A bone and an empty displayed as arrows tell a whole orientation, a single arrow a direction, anything else none. An
-    empty that was made for a hand tells none until it is turned. Of a single arrow an offset takes the tip off. Raises
-    SettingError for an unknown kind.
+    empty that was made for a hand tells none until it is turned, nor does a field that is followed. Of a single arrow
+    an offset takes the tip off. Raises SettingError for an unknown kind.
     """
     if limb.orientation not in _ORIENTATIONS:
         known = ", ".join(_ORIENTATIONS)
         raise SettingError(f"Orientation '{limb.orientation}' is unknown. Choose one of {known}.")
     if limb.orientation != "AUTO":
         return limb.orientation
+    if limb.follows_flow:
+        return "NONE"
     if limb.subtarget or looks.display == "ARROWS":
         return "NONE" if looks.as_made else "FULL"
     return "DIRECTION" if looks.display == "SINGLE_ARROW" and not limb.offset else "NONE"
@@ -200,7 +204,7 @@ class GoalReader:
         """
         limb, frame, into = now.limb, now.target, now.rig.into
         # World space may stretch armature space: the tolerance holds in the direction that it stretches most.
-        tolerance, angle = limb.tolerance / now.rig.stretch, limb.angle_tolerance
+        tolerance, angle = allowed_distance(limb, now.flow) / now.rig.stretch, limb.angle_tolerance
         if self._read is None or self._read[0] is not limb or self._read[1] != now.looks:
             self._read = limb, now.looks
             self._target: Target | None = build_target(limb, now.looks)
@@ -247,7 +251,16 @@ class GoalReader:
             rotations = _rotations(frames[:3, :3], limb)
             if rotations is None:
                 return None
-        return PlacesAndTurns(places, limb.tolerance / stretch, rotations, limb.angle_tolerance, limb.orient_weight)
+        tolerance = allowed_distance(limb, first.flow) / stretch
+        return PlacesAndTurns(places, tolerance, rotations, limb.angle_tolerance, limb.orient_weight)
+
+
+def allowed_distance(limb: Limb, flow: Flow | None) -> float:
+    """Return the distance [Blender units, world space] within which a tip has reached; along a flow a part of a step.
+
+    Otherwise the speed of the tip would be that of the field only now and then.
+    """
+    return min(limb.tolerance, _OF_STEP * flow.step) if flow else limb.tolerance
 
 
 def _rotations(axes: Numbers, limb: Limb) -> Numbers | None:

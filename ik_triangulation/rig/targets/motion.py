@@ -327,6 +327,8 @@ def keyable_owner(limb: Limb) -> Any:
     target = limb.target
     if limb.on_surface:
         raise TargetError(f"'{limb.target_name}' is a surface, which follows no tip. Choose an empty as the target.")
+    if limb.follows_flow:
+        raise TargetError(f"'{limb.target_name}' is a field to follow, and follows no tip. Choose another shape.")
     if target.library is not None:
         raise TargetError(f"Target '{target.name}' is linked. Create a library override first.")
     owner = target.pose.bones[find_bone(target, limb.subtarget).name] if limb.subtarget else target

@@ -106,7 +106,7 @@ class ShownMesh:
         self._turn = self._into.to_3x3().transposed()  # of normals into world space
         scales = [column.length for column in self._out.to_3x3().col]
         even = max(scales) - min(scales) <= _UNIFORM * max(scales)
-        self._tree = None if even else _tree(self._ob, self._out)
+        self._tree = None if even else mesh_tree(self._ob)
 
     def nearest(self, point: Vector) -> Touch:
         """Return the place nearest to a point (world space); its normal is smooth where the mesh is shaded so."""
@@ -204,9 +204,9 @@ def _part(limb: Limb) -> str:
     return str(stored.body_part) if stored else "NONE"
 
 
-def _tree(ob: Object, out: Matrix) -> BVHTree:
+def mesh_tree(ob: Object) -> BVHTree:
     """Return the faces of an evaluated object in world space."""
-    mesh = ob.to_mesh()
+    mesh, out = ob.to_mesh(), ob.matrix_world
     try:
         return BVHTree.FromPolygons([out @ vertex.co for vertex in mesh.vertices], [f.vertices for f in mesh.polygons])
     finally:

@@ -45,8 +45,10 @@ _RING = 0.018  # radius of the mark of a target that is reached,
 _CROSS = 0.014  # and half the size of that of one that is not
 _DASH = 0.02  # of the line between tip and target, and as much between two
 _ARROW = 0.2  # length of the axes of a target
+_AHEAD = 1.5  # length of the way along a flow
 
 _DASHES = 40  # at most
+_PIECES = 48  # of the way along a flow
 _FROM = 0.6  # of their length: where the axes begin, so that what is at the target stays visible
 _HEAD = 0.08, 0.035  # of their length: the head of an arrow, and half its width
 _FAINT = 0.4  # alpha of the axes that the tip has
@@ -97,7 +99,8 @@ def add_target(sketch: Sketch, target: Target, tip: Vector, reach: float, eye: V
 
     shown = _SHOWN.get(type(own))
     if shown is not None:
-        strokes = shown(own, out @ target.closest(tip), far, out @ eye)
+        near = tip if isinstance(own, targets.Flow) else target.closest(tip)
+        strokes = shown(own, out @ near, far, out @ eye)
         sketch.add(*(stroke.through(linear, into.to_translation()) for stroke in strokes if stroke is not None))
 
 
@@ -210,6 +213,15 @@ def _box(target: targets.Box, near: Vector, far: Far, eye: Vector) -> Iterator[S
             yield LineStroke(Role.TARGET, target.frame @ Vector(start), target.frame @ Vector(end))
 
 
+def _flow(target: targets.Flow, near: Vector, far: Far, eye: Vector) -> Iterator[Stroke]:
+    """Yield the line along which the tip goes from where it is, fading out."""
+    line = targets.Flow(target.towards, far(_X).length / _FAR * _AHEAD / _PIECES)
+    for piece in range(_PIECES):
+        end = line.after(near)
+        yield LineStroke(Role.TARGET, near, end, 1.0 - piece / _PIECES, 1.0 - (piece + 1) / _PIECES)
+        near = end
+
+
 def _infinite(middle: Vector, along: Vector, alpha: float = 1.0) -> Iterator[LineStroke]:
     """Yield a line that fades out in both directions."""
     for end in (middle + along, middle - along):
@@ -223,9 +235,12 @@ _SHOWN: dict[type, Callable[..., Iterator[Stroke | None]]] = {
     targets.Ray: _ray,
     targets.Segment: _segment,
     targets.Sphere: _sphere,
+    targets.SolidSphere: _sphere,
     targets.Cylinder: _cylinder,
+    targets.SolidCylinder: _cylinder,
     targets.Ring: _ring,
     targets.Box: _box,
+    targets.Flow: _flow,
 }
 
 

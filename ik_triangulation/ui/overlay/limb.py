@@ -11,7 +11,7 @@ from bpy.types import Bone, Context, Object, PoseBone
 from mathutils import Matrix, Vector
 
 from ...errors import IKError
-from ...goals import Direction, LookAt, Orientation, Target
+from ...goals import Direction, LookAt, Orientation, Target, Transformed
 from ...goals.orientation import missing_angle
 from ...jobs.frame_solver import Shown
 from ...jobs.measure import shown_tip
@@ -156,14 +156,16 @@ def displayed_limb(context: Context, armature: Object, bone: PoseBone, active: s
             at = ik.controls.tip
             tip = shown_tip(shown.pose.bones[at.shown].matrix @ shown_offset(armature, at), limb)
         goal = GoalReader().at(now, pose)
-        nearest = goal.target.closest(tip.tip)
+        # A field is shown ahead of the tip, which is where it should be.
+        target = Transformed(now.flow, now.rig.into) if now.flow else goal.target
+        nearest = tip.tip if now.flow else target.closest(tip.tip)
         distance = (world @ tip.tip - world @ nearest).length
         angle = missing_angle(goal.soft, tip.tip, tip.rotation)
         turn = next((each for each in goal.soft if isinstance(each, Orientation | Direction | LookAt)), None)
         close = distance <= now.limb.tolerance
         turned = angle is None or angle <= now.limb.angle_tolerance
         due, waits = now.limb.influence >= 1.0, is_waiting(bone) and is_in_body(bone)
-        aim = Aim(goal.target, nearest, turn, distance, angle, close, turned, due, waits)
+        aim = Aim(target, nearest, turn, distance, angle, close, turned, due, waits)
     names = [joint.name for joint in pose.chain.joints]
     number = names.index(active) if active in names else None
     lengths = [shown.pose.bones[name].length for name in names]

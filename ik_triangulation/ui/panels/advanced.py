@@ -198,7 +198,7 @@ class VIEW3D_PT_ik_triangulation_maps(ResearchPanel, Panel):
         for name in ("metric", "scale", "tolerance"):
             column.prop(settings, name)
         column.separator()
-        for name in ("solver", "finish", "iterations", "size"):
+        for name in ("solver", "finish", "iterations", "contours", "size"):
             column.prop(settings, name)
         _removable(column, bone, PICTURE, context).operator(POSE_OT_ik_triangulation_map.bl_idname, icon="IMAGE_DATA")
         _draw_legend(column, bone, PICTURE, context)

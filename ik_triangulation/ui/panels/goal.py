@@ -30,6 +30,8 @@ class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
         column.prop(limb, "shape")
         if rig_limb.means_surface(limb.shape, limb.target, limb.subtarget):
             column.prop(limb, "surface_offset")
+        if limb.shape == "FLOW":
+            column.prop(limb, "flow_speed")
         offset = column.row(align=True, heading="Offset")
         if limb.use_offset or limb.is_property_set("offset_location"):  # without one there is nothing to keep
             offset.prop(limb, "use_offset", text="")

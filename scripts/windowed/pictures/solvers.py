@@ -36,6 +36,7 @@ def script() -> Steps:
         bone.ik_triangulation_joint.source = "OWN"
     tip = configure(rig, f"Bone {BONES - 1}", target=target, chain_count=0, tolerance=0.001, finish=False)
     bare()
+    bpy.context.scene.ik_triangulation_overlay.show = False
     yield 1.0  # the viewport is larger then
     look_at(CENTRE, HEIGHT)
     solvers = [item.identifier for item in tip.ik_triangulation.bl_rna.properties["solver"].enum_items]
