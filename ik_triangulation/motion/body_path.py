@@ -28,7 +28,15 @@ from ..solvers.batch.change import System
 from ..solvers.batch.descent import Descent, descend, hold, precisely
 from ..solvers.batch.restarts import aligned, strayed, tells_tilt
 from ..solvers.body.clearing import cleared
-from ..solvers.body.flexing import body_compliance, errors_of_tips, flexed, inclination, inclined, parts_of_body
+from ..solvers.body.flexing import (
+    body_compliance,
+    errors_of_tips,
+    flexed,
+    inclination,
+    inclined,
+    legs_firm,
+    parts_of_body,
+)
 from ..solvers.body.floor import kept_above
 from ..solvers.body.priorities import (
     BODY_ROUNDS,
@@ -234,7 +242,10 @@ class _Path:
         tips = {task.tip for task in tasks}
         reaching = reaching_of(tree, reference, tasks, steady)
         if reaching:
-            reference = reaching.least(tasks)
+            amounts = reaching.amounts(tasks)
+            if amounts.any():
+                compliance = legs_firm(tree, compliance, amounts[-1].max())
+            reference = reaching.posed(amounts, tasks)
             tips.difference_update(reaching.tips)
         self.reference = turned_to_look(tree, reference, tasks, compliance)
         self.tasks, self.steady = [*tasks, *bounds], steady

@@ -172,7 +172,10 @@ JOBS = {
         ),
         wanted=_KNEES | _FREE,
     ),
-    "look over the shoulder": Job(_moved("ball", (1, (0, 0, 0)), (14, (0.9, 0.4, 0)), (THERE, (0.7, 1.3, 0)))),
+    "look over the shoulder": Job(
+        _moved("ball", (1, (0, 0, 0)), (14, (0.9, 0.4, 0)), (THERE, (0.7, 1.3, 0))),
+        wanted={"shoulders": (20.0, 60.0), "hips": (5.0, 30.0)},
+    ),
     "crawl": Job(_down((0.0, -0.32, -0.45), 75.0) | reach(**both(0.2, -0.95, 0.1)), wanted=_PLANTED),
     "push-up": Job(_down((0.0, -0.88, -0.72), 75.0) | reach(**both(0.3, -1.45, 0.1)), wanted=_PLANTED),
     # Ten more.

@@ -52,3 +52,10 @@ def test_a_shoulder_rises_for_a_shelf_while_the_trunk_stays_upright():
 
 def test_a_hand_goes_to_the_floor_by_bending_the_knees():
     assert 90.0 <= posture_of("one hand to the floor").knee <= 150.0
+
+
+def test_who_looks_over_the_shoulder_turns_chest_and_hips_as_well():
+    found = posture_of("look over the shoulder")
+    assert 30.0 <= found.shoulders <= 60.0
+    assert 8.0 <= found.hips <= 25.0
+    assert found.knee <= 15.0

@@ -40,6 +40,7 @@ from ...kinematics.batch.algebra import (
     turn_vectors,
 )
 from ...kinematics.body_anatomy import ARM_PARTS, Part, TwoPartLimb, joints_between
+from .facing import turn_for_looks
 from .flexing import flexion_axes, parts_of_body, two_part_limbs
 
 # Turns [rad] of one unit of each: the pelvis, the spine and the neck, all of their joints together.
@@ -164,11 +165,23 @@ class Reaching:
         return self.posed(self.amounts(tasks), tasks)
 
     def posed(self, amounts: Numbers, tasks: Sequence[Task]) -> States:
-        """The reference with amounts (4, F) of the basis, and with girdles and free arms as tasks have them."""
+        """The reference with amounts (4, F) of the basis, turned to what heads look at, and with girdles and free arms
+        as tasks have them."""
+        amounts = self._faced(amounts, tasks)
         if not amounts.any():
             return self._with_arms(self._begin, tasks)
         seen = self._seen.get(amounts.tobytes())
         return self._with_arms(self.standing(amounts) if seen is None else seen.take([0]), tasks)
+
+    def _faced(self, amounts: Numbers, tasks: Sequence[Task]) -> Numbers:
+        """Amounts (4, F) with so much more of the turn that it is the one for looks, if that is the larger one."""
+        asked = turn_for_looks(self._begin, self._up, tasks) / (_TURN["pelvis"] + _TURN["spine"])
+        if not asked.any():
+            return amounts
+        asked = averaged_in_time(np.clip(asked, LOWEST[0], HIGHEST[0]), _SMOOTHED if len(asked) > 1 else 0)
+        side, faced = np.sign(asked), amounts.copy()
+        faced[0] += side * np.maximum(np.abs(asked) - np.maximum(side * amounts[0], 0.0), 0.0)
+        return faced
 
     def standing(self, amounts: Numbers, at: Columns = slice(None)) -> Geometry:
         """Poses `at` with amounts (4, P) of the basis, their feet where they were and their weight above them."""
