@@ -9,6 +9,7 @@ the tip to where it was aimed. Frames are the last axis of every array. Source: 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import radians
 
 import numpy as np
@@ -36,44 +37,55 @@ def unhurried(tree: Tree, states: States, free: Mask, pace: Pace) -> States:
 
     All other frames stay. The tip keeps its direction from the first joint, as far as the limits of that allow.
     """
-    if not free.any() or free.all():
+    slow = slowed(tree, states, range(1, len(tree.joints)), free, pace)
+    changed = np.flatnonzero(free & (slow is not states))
+    if not len(changed):
         return states
-    given = tree.rotations(states)
+    before, after = (Geometry(tree, each.take(changed)) for each in (states, slow))
+    aim = [each.tip() - each.heads[0] for each in (before, after)]
+    near = np.minimum(*map(lengths, aim)) < _NEAR * tree.size
+    back = [np.where(near, 0.0, rotate_back(after.frames[0][:, :3], way)) for way in aim]
+    rotations = tree.rotations(after.states)
+    rotations[0] = normalized(product(rotations[0], smallest_rotations(back[1], back[0])))
+    slow.put(changed, tree.posed(rotations, after.states))
+    return slow
+
+
+def slowed(
+    tree: Tree, states: States, joints: Sequence[int], free: Mask, pace: Pace, fastest: float = _FASTEST
+) -> States:
+    """Return states (F) in which some joints turn at most so fast [rad] in `free` frames (F) next to others.
+
+    Where they turn slower anyway the states are those that are given.
+    """
+    given = tree.rotations(states)[list(joints)]
     turns = np.zeros((len(given), 3, len(states)))
     for run, left, right in runs_of(free, pace):
         t = np.arange(1.0, len(run) + 1.0) / (len(run) + 1.0)
         share = t * t * (3.0 - 2.0 * t) if left and right else np.full(len(run), float(left is None))
         for side, way, weight in ((left, run, 1.0 - share), (right, run[::-1], share[::-1])):
             if side is not None:
-                turns[..., way] += weight * _turns(given, side[0], way, pace)
-    found = normalized(product(given, exponential(turns)))
+                turns[..., way] += weight * _turns(given, side[0], way, pace, fastest)
     changed = np.flatnonzero(turns.any((0, 1)))
     if not len(changed):
         return states
-    some = states.take(changed)
-    before, after = (Geometry(tree, each) for each in (some, tree.posed(found[..., changed], some)))
-    aim = [each.tip() - each.heads[0] for each in (before, after)]
-    near = np.minimum(*map(lengths, aim)) < _NEAR * tree.size
-    back = [np.where(near, 0.0, rotate_back(after.frames[0][:, :3], way)) for way in aim]
-    rotations = found[..., changed]
-    rotations[0] = normalized(product(rotations[0], smallest_rotations(back[1], back[0])))
     result = states.copy()
-    result.put(changed, tree.posed(rotations, some))
+    rotations = tree.rotations(states.take(changed))
+    rotations[list(joints)] = normalized(product(given[..., changed], exponential(turns[..., changed])))
+    result.put(changed, tree.posed(rotations, states.take(changed)))
     return result
 
 
-def _turns(given: Numbers, near: int, run: Indices, pace: Pace) -> Numbers:
+def _turns(given: Numbers, near: int, run: Indices, pace: Pace, fastest: float) -> Numbers:
     """Return the turns (n, 3, r) off a run of joints that follow it from the frame `near` it, ever more slowly."""
     turns, now = np.zeros((len(given), 3, len(run))), given[..., near : near + 1]
     for number in range(len(run)):
         own = given[..., run[number : number + 1]]
         way = rotation_vectors(product(conjugated(now), own))
         far = lengths(way)
-        far[0] = 0.0  # the first joint aims
-        most = max(_FASTEST * _SLOWER ** (number * pace.rate), _SLOWEST) * pace.rate
+        most = max(fastest * _SLOWER ** (number * pace.rate), _SLOWEST) * pace.rate
         if (far <= most).all():
             break
         now = normalized(product(now, exponential(way * np.minimum(1.0, most / np.maximum(far, 1e-300))[:, None])))
-        now[0] = own[0]
         turns[..., number : number + 1] = rotation_vectors(product(conjugated(own), now))
     return turns
