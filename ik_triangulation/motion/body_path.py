@@ -50,6 +50,7 @@ from ..solvers.body.priorities import (
     solve_sets,
 )
 from ..solvers.body.reaching import hung, reaching_of
+from ..solvers.body.stepping import stood
 from ..solvers.body.swivelling import limbs_with_swivel, with_swivels
 from ..solvers.natural.looking import turned_to_look
 from ..solvers.natural.posture import Posture, Relaxation, interpolated_offsets, time_weight
@@ -248,7 +249,13 @@ class _Path:
                 compliance = compliance.copy()
                 compliance[len(tree.joint_of) :] *= _HUNG
             else:
-                reference = aligned(tree, reference, tasks, _FACING, _shares(tree, tasks), _STEADY, upright)
+                of_tips = _shares(tree, tasks)
+                facing = aligned(tree, reference, tasks, _FACING, of_tips, _STEADY, upright=True, by_places=not upright)
+                stands = stood(tree, facing, tasks)
+                if stands is not None:
+                    compliance = compliance.copy()
+                    compliance[len(tree.joint_of) :] *= _HUNG
+                reference = stands or aligned(tree, reference, tasks, _FACING, of_tips, _STEADY, upright)
         self.tree, self.given = tree, reference
         tips = {task.tip for task in tasks}
         self.reaching = reaching = reaching_of(tree, reference, tasks, steady)

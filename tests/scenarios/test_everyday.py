@@ -3,7 +3,7 @@
 
 import pytest
 
-from scripts.benchmarks import jobs, scenes
+from scripts.benchmarks import job_shots, jobs, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -59,3 +59,10 @@ def test_who_looks_over_the_shoulder_turns_chest_and_hips_as_well():
     assert 30.0 <= found.shoulders <= 60.0
     assert 8.0 <= found.hips <= 25.0
     assert found.knee <= 15.0
+
+
+def test_who_climbs_by_four_empties_stays_behind_the_ladder():
+    with scenes.extension():
+        shot = job_shots.baked("ladder")
+    for pose in shot.shown[9::10]:
+        assert pose["spine"][0].translation.y > pose["hand.L"][1].y + 0.2
