@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Contact sheets of everyday jobs: the pose that is looked at and one on the way, from the front and from the side.
+"""Contact sheets of everyday jobs: the pose that is looked at, and if wanted one on the way, from front and side.
 
 Ours beside Blender's IK, drawn as capsules in Pillow: quick to make, and all that posture needs.
 """
@@ -12,14 +12,14 @@ from benchmarks.jobs import posture, unwanted
 from mathutils import Vector
 
 CELL, TALL, SUNK = (62, 112), 2.5, 0.15  # pixels of a pose; [m] that its height shows, and of that below the floor
-TITLE, COLUMNS = 11, 4
+TITLE, COLUMNS = 13, 6
 PAPER, FLOOR, INK, RED = (250, 249, 246), (200, 196, 188), (40, 40, 40), (196, 42, 42)
 COLOURS = {"L": (58, 110, 165), "R": (190, 126, 60), "": (112, 112, 112)}
 THICK = {"thigh": 0.075, "shin": 0.055, "upper_arm": 0.05, "forearm": 0.04, "foot": 0.04, "shoulder": 0.05}  # [m]
 VIEWS = {"front": (Vector((1, 0, 0)), Vector((0, -1, 0))), "side": (Vector((0, 1, 0)), Vector((1, 0, 0)))}
 
 
-def sheet(file, rig="human", names=tuple(JOBS), methods=(OURS, BLENDER), scale=1, middle=True):
+def sheet(file, rig="human", names=tuple(JOBS), methods=(OURS, BLENDER), scale=1, middle=False):
     """Write a picture of jobs, a cell each: front and side of the pose that is looked at, by each method."""
     from PIL import Image, ImageDraw
 
