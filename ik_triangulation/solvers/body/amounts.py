@@ -17,7 +17,7 @@ _SECOND = np.array([0.02, 0.025, 0.03, 0.02])
 _FOURTH = np.array([0.0, 0.0, 0.015, 0.0])
 
 
-def cost_of(amounts: Numbers, missing: Sequence[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers, Numbers]:
+def cost_of_amounts(amounts: Numbers, missing: Sequence[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers, Numbers]:
     """Cost (P), slope (4, P) and curvature (4, 4, P), of what is missing as Gauss and Newton have it."""
     count, squared = len(amounts), amounts**2
     first, second, fourth = _FIRST[:, None], _SECOND[:, None], _FOURTH[:, None]

@@ -40,7 +40,7 @@ from ...kinematics.batch.algebra import (
     turn_vectors,
 )
 from ...kinematics.body_anatomy import ARM_PARTS, Part, TwoPartLimb, joints_between
-from .amounts import HIGHEST, LOWEST, cost_of, newton_step
+from .amounts import HIGHEST, LOWEST, cost_of_amounts, newton_step
 from .facing import turn_for_looks
 from .flexing import flexion_axes, parts_of_body, two_part_limbs
 
@@ -283,7 +283,7 @@ class Reaching:
     def cost(self, amounts: Numbers, at: Indices, goals: Sequence[_Goal]) -> Numbers:
         """Cost (P) of amounts (4, P)."""
         geometry = self._differences(amounts, at)
-        return cost_of(amounts, [goal.missing(geometry) for goal in goals])[0]
+        return cost_of_amounts(amounts, [goal.missing(geometry) for goal in goals])[0]
 
     def cheapest(
         self, amounts: Numbers, at: Indices, goals: Sequence[_Goal], steps: int, longest: float = _LONGEST
@@ -298,7 +298,7 @@ class Reaching:
         step, left = np.zeros_like(amounts), np.arange(n)
         for _ in range(steps):
             geometry = self._differences(amounts, at[left])
-            cost, slope, curve = cost_of(amounts, [goal.missing(geometry, left) for goal in goals])
+            cost, slope, curve = cost_of_amounts(amounts, [goal.missing(geometry, left) for goal in goals])
             better = cost < least[left]
             least[left], best[:, left] = np.where(better, cost, least[left]), np.where(better, amounts, best[:, left])
             limit = np.where(better, limit, _SHORTER * np.abs(step).max(0))

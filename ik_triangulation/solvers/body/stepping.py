@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the hips of a body are whose feet are led by goals: above the foot that stands, as high as both legs allow.
+"""Hips of a body whose feet are led by goals: above the foot that stands, as high as both legs allow.
 
 A foot is taken to stand the more, the lower its goal is beside where the pose has it. In a step the weight goes over
 to that one, and the hips sink by what the other leg lacks. Source: none.
