@@ -14,6 +14,7 @@ python scripts/benchmark.py body [--sets N] [--paths N]         hands, feet and 
                                  [--peer N] [--pulls N]         beside a peer, along paths and in a crouch
                                  [--recordings FOLDER]          and recorded motion from its hands, feet and head
 python scripts/benchmark.py jobs [--jobs ...] [--rigs ...]      everyday jobs of a body: cup, shelf, floor, table, ...
+                                 [--blender]                    or of Blender's IK
 python scripts/benchmark.py edge [--count N] [--bodies N]       targets that leave the reach and come back, of limbs
                                  [--seed N]                     beside Blender's IK, and of bodies
 python scripts/benchmark.py through [--rigs ...] [--count N]     arms that would go through the body, with and without

@@ -17,7 +17,19 @@ from tempfile import TemporaryDirectory
 from environment import ROOT, enter
 from window import add_chroot, play
 
-RENDERED = ("demo", "before_after", "crouch", "tail", "reach", "handing", "terrain", "path", "farms", "postures")
+RENDERED = (
+    "demo",
+    "before_after",
+    "crouch",
+    "tail",
+    "reach",
+    "handing",
+    "terrain",
+    "path",
+    "farms",
+    "postures",
+    "jobs",
+)
 WINDOWED = ("panel", "solvers", "surface", "flow")
 FILMED = ("trail", "dragging")  # of the window as well, a folder of pictures each
 KNOWN = RENDERED + WINDOWED + FILMED
@@ -48,7 +60,7 @@ def render(name, output):
     """Render pictures of scenes made for them."""
     import bpy
     from demo import bake_all, make_scene
-    from stage import buttons, cat, farm, film, handing, path, peers, terrain
+    from stage import buttons, cat, farm, film, handing, job_sheet, path, peers, terrain
 
     import ik_triangulation
 
@@ -73,6 +85,8 @@ def render(name, output):
             farm.picture(output / "farms.png")
         elif name == "postures":
             peers.picture(output / "postures.png")
+        elif name == "jobs":
+            job_sheet.sheet(output / "jobs.webp")
         else:
             actors = make_scene()
             bake_all(actors)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import radians
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +29,15 @@ from ..solvers.batch.change import System
 from ..solvers.batch.descent import Descent, descend, hold, precisely
 from ..solvers.batch.restarts import aligned, strayed, tells_tilt
 from ..solvers.body.clearing import cleared
-from ..solvers.body.flexing import body_compliance, errors_of_tips, flexed, inclination, inclined, parts_of_body
+from ..solvers.body.flexing import (
+    body_compliance,
+    errors_of_tips,
+    flexed,
+    inclination,
+    inclined,
+    legs_firm,
+    parts_of_body,
+)
 from ..solvers.body.floor import kept_above
 from ..solvers.body.priorities import (
     BODY_ROUNDS,
@@ -41,10 +50,12 @@ from ..solvers.body.priorities import (
     solve_sets,
 )
 from ..solvers.body.reaching import hung, reaching_of
+from ..solvers.body.stepping import stood
 from ..solvers.body.swivelling import limbs_with_swivel, with_swivels
 from ..solvers.natural.looking import turned_to_look
 from ..solvers.natural.posture import Posture, Relaxation, interpolated_offsets, time_weight
 from ..solvers.natural.soft_edge import Pace
+from ..solvers.natural.unhurried import slowed
 from .body_easing import eased
 from .body_edge import led_over
 from .far_goals import drawn_in, far_tips, without
@@ -81,6 +92,7 @@ _JUMP = 3.0  # times the local median: a turn from frame to frame that stands ou
 _LESS_CALM = 1.25  # times the unsteadiness of the body as a whole: the most of it with its limbs posed as single ones
 _ENOUGH, _CALMER = 2, 0.8  # tries, and share of the unsteadiness so far, from which on others are not worth a try
 _ASTRAY = 0.8  # [rad] turn of a joint off a pose that meets its goals, which asks for no such turn
+_FASTEST = radians(8.5)  # turn of a joint of an arm in a frame at the edge of reach, where the trunk turns it as well
 _ON_ITS_WAY = Descent(iterations=20, stall=4)
 
 
@@ -184,10 +196,18 @@ def _clear(shot: Shot, states: States, asked: Sequence[Task]) -> Work[BodyPath]:
 def _soft(work: _Path, states: States, asked: Sequence[Task], tips: Sequence[int]) -> Work[States]:
     """The states with a soft edge of reach for these tips, whose goals are as `asked` in some frames out of reach."""
     places = [task for task in asked if isinstance(task, PlaceTask) and task.tip in tips]
-    missed = np.any([~System(work.tree, states, [place]).met for place in places], axis=0)
+    tree = work.tree
+    missed = np.any([~System(tree, states, [place]).met for place in places], axis=0)
     others = [task for task in work.precise if task.tip not in tips or task.level == Level.HOLD]
-    pace = Pace(work.tempo[0], leaps_of(ways_of(work.tree, work.given, places)))
-    return (yield from led_over(work.tree, Posture(work.tree, work.given), states, others, work.steady, missed, pace))
+    pace = Pace(work.tempo[0], leaps_of(ways_of(tree, work.given, places)))
+    states = yield from led_over(tree, Posture(tree, work.given), states, others, work.steady, missed, pace)
+    for place in places:
+        alone = tree.above[:, tree.tips[place.tip].joint] & (
+            tree.above[:, [tip.joint for tip in tree.tips]].sum(1) == 1
+        )
+        free = ~System(tree, states, [place]).met
+        states = slowed(tree, states, np.flatnonzero(alone).tolist(), free, pace, _FASTEST)
+    return states
 
 
 def _best(work: _Path, calm: bool = True, swivels: bool = True) -> Work[States]:
@@ -229,12 +249,22 @@ class _Path:
                 compliance = compliance.copy()
                 compliance[len(tree.joint_of) :] *= _HUNG
             else:
-                reference = aligned(tree, reference, tasks, _FACING, _shares(tree, tasks), _STEADY, upright)
+                of_tips = _shares(tree, tasks)
+                facing = aligned(tree, reference, tasks, _FACING, of_tips, _STEADY, upright=True, by_places=not upright)
+                stands = stood(tree, facing, tasks)
+                if stands is not None:
+                    compliance = compliance.copy()
+                    compliance[len(tree.joint_of) :] *= _HUNG
+                reference = stands or aligned(tree, reference, tasks, _FACING, of_tips, _STEADY, upright)
         self.tree, self.given = tree, reference
         tips = {task.tip for task in tasks}
-        reaching = reaching_of(tree, reference, tasks, steady)
+        self.reaching = reaching = reaching_of(tree, reference, tasks, steady)
         if reaching:
-            reference = reaching.least(tasks)
+            amounts = reaching.amounts(tasks)
+            if amounts.any():
+                compliance = legs_firm(tree, compliance, amounts[-1].max())
+            reference = reaching.posed(amounts, tasks)
+            self.takes_part = bool(amounts.any())
             tips.difference_update(reaching.tips)
         self.reference = turned_to_look(tree, reference, tasks, compliance)
         self.tasks, self.steady = [*tasks, *bounds], steady
@@ -282,6 +312,8 @@ class _Path:
         if not limbs_with_swivel(tree):
             return states
         wanted = with_swivels(tree, states, self.given, self.tasks, *self.tempo)
+        if self.reaching and self.takes_part:
+            wanted = self.reaching.with_free_arms(wanted, self.tasks)
         yield
         relaxation = Relaxation(
             posture=Posture(tree, wanted), compliance=self.compliance, weight=self.weight, still=1e-4

@@ -11,7 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import hand_motions, jobs
+from . import hand_motions
+from .everyday import JOBS, REACHES
+from .job_rigs import RIGS
+from .job_shots import hand_place
+from .job_shots import shown as shown_at
 from .scenes import extension, silent
 
 FRAMES = range(1, 32)
@@ -54,10 +58,11 @@ def of_body(name, job, path):
     """Reach with a body; return the Path, and by how many frames hand, chest and head begin after the start."""
     import bpy
 
-    rig = jobs.RIGS[name]
+    rig = RIGS[name]
     ob = rig.make()
     bpy.ops.object.mode_set(mode="POSE")
-    places = jobs._places(ob, rig, jobs.JOBS[job])
+    asked = {part[-1]: keys[1].place for part, keys in JOBS[job].keys.items()}
+    places = {side: hand_place(ob, rig, side, place) for side, place in asked.items()}
     side = next(iter(places))
     with silent():
         bpy.ops.pose.ik_triangulation_body_add()
@@ -67,7 +72,7 @@ def of_body(name, job, path):
         bpy.context.view_layer.update()
         ob.data.bones.active = ob.data.bones[rig.of("hand", side)]
         bpy.ops.pose.ik_triangulation_reach(frame_start=FRAMES[0], frame_end=FRAMES[-1], path=path)
-    shown = [jobs._shown(ob, frame) for frame in FRAMES]
+    shown = [shown_at(ob, frame) for frame in FRAMES]
     hand, carrier = rig.of("hand", side), ob.data.bones[rig.of("upper_arm", side)].parent.name
     seen = np.array([now[carrier][0].inverted() @ now[hand][0].translation for now in shown])
     way = np.linalg.norm([now[hand][0].translation - shown[0][hand][0].translation for now in shown], axis=1)
@@ -99,7 +104,7 @@ def run(arguments):
             found = [of_arm(seed, path) for seed in range(arguments.count)]
             figures = " | ".join(map(of, zip(*(each for each, _ in found), strict=True)))
             print(f"| arm | {path} | {figures} | {np.max([turn for _, turn in found]):.0f}° | |", flush=True)
-        for rig, path in product(jobs.RIGS, arguments.paths):
+        for rig, path in product(RIGS, arguments.paths):
             found = [of_body(rig, job, path) for job in arguments.jobs]
             figures = " | ".join(map(of, zip(*(each for each, *_ in found), strict=True)))
             begun = [(hand, [each for each in others if each is not None]) for _, hand, *others in found]
@@ -110,5 +115,5 @@ def run(arguments):
 def add_arguments(parser):
     """Add the benchmark's arguments to the command line."""
     parser.add_argument("--count", type=int, default=40, help="reaches of an arm; default: %(default)s")
-    parser.add_argument("--jobs", nargs="+", choices=jobs.JOBS, default=list(jobs.JOBS))
+    parser.add_argument("--jobs", nargs="+", choices=REACHES, default=REACHES)
     parser.add_argument("--paths", nargs="+", choices=("BOW", "ARC", "LINE"), default=["BOW", "ARC"])

@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import hand_motions, jobs
+from . import hand_motions
+from .job_rigs import RIGS
+from .job_shots import shown as shown_at
 from .scenes import extension, silent
 
 LIMBS = {"arm": hand_motions.ARM, "leg": ("thigh.L", "shin.L", "foot.L")}
@@ -114,7 +116,7 @@ def of_body(rig, seed, method):
     import bpy
     from mathutils import Vector
 
-    random, rig = Random(seed), jobs.RIGS[rig]
+    random, rig = Random(seed), RIGS[rig]
     ob = rig.make()
     bpy.ops.object.mode_set(mode="POSE")
     scene, bones = bpy.context.scene, ob.data.bones
@@ -145,7 +147,7 @@ def of_body(rig, seed, method):
     parts += [rig.of(part, side) for part, side in product(("shoulder", "upper_arm", "forearm", "thigh", "shin"), "LR")]
     shown, off = [], []
     for frame in frames:
-        now = jobs._shown(ob, frame)
+        now = shown_at(ob, frame)
         shown.append([np.array(now[name][0].to_3x3().normalized()) for name in parts])
         off.append((now[hand.name][1] - target.matrix_world.translation).length / arm)
     turned = np.array(shown).swapaxes(0, 1)
@@ -175,7 +177,7 @@ def run(arguments):
             for method in (SOFT, HARD, BLENDER):
                 paths = [of_limb(limb, turned, seed, method) for seed in seeds]
                 print(line_of(f"{limb}, target {'turned' if turned else 'moved'}", method, paths, TIMES), flush=True)
-        for rig in jobs.RIGS:
+        for rig in RIGS:
             for method in (SOFT, HARD):
                 paths = [of_body(rig, seed, method) for seed in range(arguments.bodies)]
                 far = [each for each in paths if (each.off > MISSED).any()]

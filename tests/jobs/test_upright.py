@@ -15,7 +15,7 @@ from ik_triangulation.jobs.setup import set_up_body
 from ..bodies import FEET, HANDS, human_rig, keyed_target, set_up_rig
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
-LAST = 24
+LAST, HIPS = 24, 0.15  # frames; how far the hips are behind the balls of the feet [m]
 
 
 def free_rig():
@@ -71,6 +71,12 @@ def test_a_body_steps_upright_by_targets_of_its_feet(turned):
     report = bake_body(body_of(rig, "foot.L"), 1, LAST)
     assert all(not report.tips[name].missed for name in FEET)
     assert leans(rig).max() < 20.0
+    for frame in range(1, LAST + 1):
+        bpy.context.scene.frame_set(frame)
+        hips, feet = rig.pose.bones["spine"].head, [rig.pose.bones[name].tail.y for name in FEET]
+        assert min(feet) - 0.08 < hips.y - HIPS < max(feet) + 0.08, "the hips do not leave the feet"
+        if frame in {7, 17}:
+            assert hips.x * (frame - 12.0) > 0.02 * 5.0, "they go over the foot that stands"
     assert rig.pose.bones["spine"].head.y == pytest.approx(0.05 - 0.4, abs=0.1)
 
 

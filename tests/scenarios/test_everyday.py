@@ -3,7 +3,7 @@
 
 import pytest
 
-from scripts.benchmarks import jobs, scenes
+from scripts.benchmarks import job_shots, jobs, scenes
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -52,3 +52,17 @@ def test_a_shoulder_rises_for_a_shelf_while_the_trunk_stays_upright():
 
 def test_a_hand_goes_to_the_floor_by_bending_the_knees():
     assert 90.0 <= posture_of("one hand to the floor").knee <= 150.0
+
+
+def test_who_looks_over_the_shoulder_turns_chest_and_hips_as_well():
+    found = posture_of("look over the shoulder")
+    assert 30.0 <= found.shoulders <= 60.0
+    assert 8.0 <= found.hips <= 25.0
+    assert found.knee <= 15.0
+
+
+def test_who_climbs_by_four_empties_stays_behind_the_ladder():
+    with scenes.extension():
+        shot = job_shots.baked("ladder")
+    for pose in shot.shown[9::10]:
+        assert pose["spine"][0].translation.y > pose["hand.L"][1].y + 0.2

@@ -58,6 +58,7 @@ def aligned(
     of_tips: Sequence[float] | None = None,
     smoothed: int = 0,
     upright: bool = False,
+    by_places: bool = False,
 ) -> States:
     """The states with the root where a rigid motion of the whole tree brings the tips nearest to their goals.
 
@@ -65,8 +66,8 @@ def aligned(
     `of_tips`, by default all the same. Of poses that are frames of one motion, rotations are `smoothed` so many times
     with those beside them: a single frame may tell two as well as each other. The root keeps its limits, and the
     directions in which it moves; with `upright` it turns about the vertical alone, by directions and not by places, as
-    feet that step are ahead of each other. Without a place among the goals, or where the root does not move, the states
-    are returned as they are.
+    feet that step are ahead of each other, unless that is to be `by_places` too. Without a place among the goals, or
+    where the root does not move, the states are returned as they are.
     """
     places = [task for task in tasks if isinstance(task, PlaceTask)]
     if not tree.moves_root or not places:
@@ -79,7 +80,7 @@ def aligned(
     nearest = (task.target.closest(tip) for task, tip in zip(places, tips, strict=True))  # one, or one for each state
     wanted = np.array([np.broadcast_to(each, tip.shape) for each, tip in zip(nearest, tips, strict=True)])
     middle, goal = (np.tensordot(weights / weights.sum(), each, 1) for each in (now, wanted))
-    of_places = 0.0 if upright else 1.0 / tree.size**2
+    of_places = 0.0 if upright and not by_places else 1.0 / tree.size**2
     turn = np.einsum("t,tif,tjf->fij", weights * of_places, now - middle, wanted - goal)
     for task in tasks:
         turn += per_radian * shares[task.tip] * _directions(geometry, task, goal - middle)

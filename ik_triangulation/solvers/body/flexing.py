@@ -42,6 +42,7 @@ _COMPLIANCE = {
     Part.FOOT: 0.75,
 }
 
+_FIRM, _CROUCHES = 0.1, 0.2  # share of compliance of legs in a reach without a crouch; from this one on it is all
 _PELVIS = 0.02  # compliance of joints between the hips and a thigh, which in people and animals are one bone
 _OFF_HINGE = 0.05  # share of compliance of an elbow or knee off the hinge that its limits give it
 _ALONG = 0.9  # cosine of the angle between an axis and the one about which a joint prefers to bend
@@ -100,6 +101,19 @@ def body_compliance(tree: Tree) -> Numbers:
     move = np.full(len(tree.root_ways), _ROOT_MOVE)
     compliance: Numbers = tree.compliance * np.concatenate((share[tree.joint_of] * _on_hinges(tree), move))[:, None]
     return compliance
+
+
+def legs_firm(tree: Tree, compliance: Numbers, crouch: float) -> Numbers:
+    """Return the compliance (k, 1) with that of thighs and shins lessened, the less the more of a crouch there is.
+
+    A reach for which a body turns and leans, but bends no knee, leaves to its joints what that does not bring: so much
+    of it would be knees, which are easy to bend.
+    """
+    parts = parts_of_body(tree)
+    legs = np.array([part in (Part.THIGH, Part.SHIN) for part in parts])
+    firm = compliance.copy()
+    firm[: len(tree.joint_of)][legs[tree.joint_of]] *= _FIRM ** max(1.0 - crouch / _CROUCHES, 0.0)
+    return firm
 
 
 def _on_hinges(tree: Tree) -> Numbers:

@@ -17,7 +17,7 @@ and all costs, were chosen by postures of two figures; none is fitted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import radians
 from typing import NamedTuple
 
@@ -40,6 +40,8 @@ from ...kinematics.batch.algebra import (
     turn_vectors,
 )
 from ...kinematics.body_anatomy import ARM_PARTS, Part, TwoPartLimb, joints_between
+from .amounts import HIGHEST, LOWEST, cost_of_amounts, newton_step
+from .facing import turn_for_looks
 from .flexing import flexion_axes, parts_of_body, two_part_limbs
 
 # Turns [rad] of one unit of each: the pelvis, the spine and the neck, all of their joints together.
@@ -50,12 +52,6 @@ _CROUCH = dict(zip(("pelvis", "spine", "neck"), map(radians, (30.0, 45.0, -20.0)
 _LEGS_AHEAD = radians(10.0)  # of straight legs at the feet, which take the hips back in a hinge
 _LEGS_ASIDE = radians(5.0)
 _KNEES, _SHINS = radians(100.0), radians(22.0)  # of a crouch
-LOWEST = np.array([-1.6, -1.0, 0.0, 0.0])  # amounts of turn, aside, hinge and crouch
-HIGHEST = np.array([1.6, 1.0, 1.4, 1.5])
-# Costs of the amounts a beside squared shares of the arm's length that are missing: of |a|, of a^2, and of a^4.
-_FIRST = np.array([0.0, 0.0, 0.0, 0.12])
-_SECOND = np.array([0.02, 0.025, 0.03, 0.02])
-_FOURTH = np.array([0.0, 0.0, 0.015, 0.0])
 BEGIN = np.array([0.0, 0.0, 0.3, 0.3])  # amounts to start from: a straight knee brings nothing nearer at first
 _STEPS, _STRIDE, _DIFFERENCE, _LONGEST, _SHORTER = 12, 3, 0.05, 0.6, 0.4
 _ROUGHLY = 6  # steps that tell whether a place is too far
@@ -164,11 +160,23 @@ class Reaching:
         return self.posed(self.amounts(tasks), tasks)
 
     def posed(self, amounts: Numbers, tasks: Sequence[Task]) -> States:
-        """The reference with amounts (4, F) of the basis, and with girdles and free arms as tasks have them."""
+        """The reference with amounts (4, F) of the basis, turned to what heads look at, and with girdles and free arms
+        as tasks have them."""
+        amounts = self._faced(amounts, tasks)
         if not amounts.any():
             return self._with_arms(self._begin, tasks)
         seen = self._seen.get(amounts.tobytes())
         return self._with_arms(self.standing(amounts) if seen is None else seen.take([0]), tasks)
+
+    def _faced(self, amounts: Numbers, tasks: Sequence[Task]) -> Numbers:
+        """Amounts (4, F) with so much more of the turn that it is the one for looks, if that is the larger one."""
+        asked = turn_for_looks(self._begin, self._up, tasks) / (_TURN["pelvis"] + _TURN["spine"])
+        if not asked.any():
+            return amounts
+        asked = averaged_in_time(np.clip(asked, LOWEST[0], HIGHEST[0]), _SMOOTHED if len(asked) > 1 else 0)
+        side, faced = np.sign(asked), amounts.copy()
+        faced[0] += side * np.maximum(np.abs(asked) - np.maximum(side * amounts[0], 0.0), 0.0)
+        return faced
 
     def standing(self, amounts: Numbers, at: Columns = slice(None)) -> Geometry:
         """Poses `at` with amounts (4, P) of the basis, their feet where they were and their weight above them."""
@@ -275,7 +283,7 @@ class Reaching:
     def cost(self, amounts: Numbers, at: Indices, goals: Sequence[_Goal]) -> Numbers:
         """Cost (P) of amounts (4, P)."""
         geometry = self._differences(amounts, at)
-        return _cost(amounts, [goal.missing(geometry) for goal in goals])[0]
+        return cost_of_amounts(amounts, [goal.missing(geometry) for goal in goals])[0]
 
     def cheapest(
         self, amounts: Numbers, at: Indices, goals: Sequence[_Goal], steps: int, longest: float = _LONGEST
@@ -290,11 +298,11 @@ class Reaching:
         step, left = np.zeros_like(amounts), np.arange(n)
         for _ in range(steps):
             geometry = self._differences(amounts, at[left])
-            cost, slope, curve = _cost(amounts, [goal.missing(geometry, left) for goal in goals])
+            cost, slope, curve = cost_of_amounts(amounts, [goal.missing(geometry, left) for goal in goals])
             better = cost < least[left]
             least[left], best[:, left] = np.where(better, cost, least[left]), np.where(better, amounts, best[:, left])
             limit = np.where(better, limit, _SHORTER * np.abs(step).max(0))
-            newton = np.where(better, _newton(amounts, slope, curve), step)
+            newton = np.where(better, newton_step(amounts, slope, curve), step)
             step = newton * np.minimum(1.0, limit / np.maximum(np.abs(newton).max(0), 1e-300))
             amounts = np.clip(best[:, left] + step, LOWEST[:, None], HIGHEST[:, None])
             moving = np.abs(amounts - best[:, left]).max(0) > _STILL
@@ -317,28 +325,40 @@ class Reaching:
 
     def _with_arms(self, here: Geometry, tasks: Sequence[Task]) -> States:
         """Poses with the girdles' share of what arms reach for, and with arms that hang where nothing is asked."""
-        tree, parts, states = self._tree, parts_of_body(self._tree), here.states
-        turns: dict[int, Numbers] = {}
-        busy = set()
+        parts, turns = parts_of_body(self._tree), dict[int, Numbers]()
         for task in tasks:
             way = self._missing(task)
-            if task.level == Level.HOLD or way.any():
-                busy.add(task.tip)
             if task.level != Level.HOLD and _is_place(task) and way.any():
                 turns |= self._girdle(here, parts, task.tip, way)
-        for number, tip in enumerate(tree.tips):
-            arm = [j for j, part in enumerate(parts) if part == Part.UPPER_ARM and tree.above[j, tip.joint]]
-            if arm and number not in busy and here is not self._begin:
+        if here is not self._begin:
+            turns |= self._hanging(here, self._busy(tasks))
+        return _turned(here, turns)
+
+    def _hanging(self, here: Geometry, busy: Collection[int]) -> dict[int, Numbers]:
+        """Turns (3, F) of armature space by which arms that are not busy take back a share of the trunk's tilt."""
+        turns, parts = dict[int, Numbers](), parts_of_body(self._tree)
+        for number, tip in enumerate(self._tree.tips):
+            arm = [j for j, part in enumerate(parts) if part == Part.UPPER_ARM and self._tree.above[j, tip.joint]]
+            if arm and number not in busy:
                 now, then = (geometry.frames[arm[0]][:, :3] for geometry in (here, self._begin))
                 turn = turn_vectors(compose(now, then.swapaxes(0, 1)))
                 turns[arm[0]] = -_HANGS * (turn - dot(turn, self._up) * self._up)
-        if not turns:
-            return states
-        rotations = tree.rotations(states)
-        joints = list(turns)
-        own = rotate_back(here.frames[joints][:, :, :3], np.array(list(turns.values())))
-        rotations[joints] = normalized(product(rotations[joints], exponential(own)))
-        return tree.posed(rotations, states)
+        return turns
+
+    def with_free_arms(self, states: States, tasks: Sequence[Task]) -> States:
+        """The states of a body that reaches, with arms that hang from its trunk where nothing is asked of them."""
+        tree, rotations = self._tree, self._tree.rotations(states)
+        busy = self._busy(tasks)
+        free = [j for j, part in enumerate(parts_of_body(tree)) if part in ARM_PARTS]
+        free = [j for j in free if not any(tree.above[j, tree.tips[number].joint] for number in busy)]
+        rotations[free] = self._rotations[free]
+        here = Geometry(tree, tree.posed(rotations, states))
+        turns = self._hanging(here, busy)
+        return _turned(here, turns) if turns else states
+
+    def _busy(self, tasks: Sequence[Task]) -> set[int]:
+        """The tips that are held, or that are not where tasks have them."""
+        return {task.tip for task in tasks if task.level == Level.HOLD or self._missing(task).any()}
 
     def _girdle(self, here: Geometry, parts: Sequence[Part], tip: int, way: Numbers) -> dict[int, Numbers]:
         """Turns (3, F) of armature space of the joints between trunk and shoulder, towards what a tip reaches for."""
@@ -377,31 +397,15 @@ class Reaching:
         return self._arms[tip]
 
 
-def _cost(amounts: Numbers, missing: Sequence[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers, Numbers]:
-    """Cost (P), slope (4, P) and curvature (4, 4, P), of what is missing as Gauss and Newton have it."""
-    count, squared = len(amounts), amounts**2
-    first, second, fourth = _FIRST[:, None], _SECOND[:, None], _FOURTH[:, None]
-    cost = (first * np.abs(amounts) + second * squared + fourth * squared**2).sum(0)
-    slope = first * np.sign(amounts) + 2.0 * second * amounts + 4.0 * fourth * amounts * squared
-    curve = np.zeros((count, *amounts.shape))
-    curve[range(count), range(count)] = 2.0 * second + 12.0 * fourth * squared
-    for each, rows in missing:
-        cost = cost + each**2
-        slope += 2.0 * each * rows
-        curve += 2.0 * rows[:, None] * rows[None]
-    return cost, slope, curve
-
-
-def _newton(amounts: Numbers, slope: Numbers, curve: Numbers) -> Numbers:
-    """A step of Newton's method (4, P), in which an amount at a bound that it would leave stays there."""
-    low, high = LOWEST[:, None], HIGHEST[:, None]
-    stuck = (amounts <= low) & (slope + (low == 0.0) * _FIRST[:, None] > 0.0) | (amounts >= high) & (slope < 0.0)
-    free = (~stuck).astype(float)
-    diagonal = range(len(amounts))
-    curve = curve * free[:, None] * free[None]
-    curve[diagonal, diagonal] += 1.0 - free + 1e-9
-    step: Numbers = np.linalg.solve(np.moveaxis(curve, -1, 0), -(slope * free).T[..., None])[..., 0].T
-    return step
+def _turned(here: Geometry, turns: Mapping[int, Numbers]) -> States:
+    """Poses with joints turned further by rotation vectors (3, F) of armature space."""
+    if not turns:
+        return here.states
+    tree, joints = here.tree, list(turns)
+    rotations = tree.rotations(here.states)
+    own = rotate_back(here.frames[joints][:, :, :3], np.array(list(turns.values())))
+    rotations[joints] = normalized(product(rotations[joints], exponential(own)))
+    return tree.posed(rotations, here.states)
 
 
 class _Goal:

@@ -30,6 +30,7 @@ from .soft_edge import Pace, nearer_edge, soft_edge
 from .swivel import ALONG, SwivelCost, best_swivels
 from .trading import Tempo, traded
 from .two_bones import MISS, TwoBones, suits
+from .unhurried import unhurried
 
 _SOFTLY = 0.02  # of the cost of limits that count softly
 
@@ -106,6 +107,11 @@ def natural_path(
         some.put(searched, other)
         states.put(missed, some)
         met[missed] = System(tree, some, rough).met
+    if soft.any() and edge is not None:
+        places = [each for each in tasks if isinstance(each, PlaceTask)]
+        beyond = ~System(tree, states, places).met
+        beyond[held] = False
+        states = unhurried(tree, states, beyond, edge)
     return NaturalPath(states, met, possible, held)
 
 

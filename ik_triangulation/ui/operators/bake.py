@@ -47,7 +47,7 @@ from .adjust import (
 from .base import IKOperator, JobOperator, report_outcome
 
 _RANGE = ("frame_start", "frame_end", "step")
-_SETTINGS = ("smoothing", *COMFORT, *REDUCTION)
+_SETTINGS = ("smoothing", "soft_edge", *COMFORT, *REDUCTION)
 _OF_BODY = ("smoothing", *REDUCTION)
 
 
@@ -68,7 +68,7 @@ class FrameRange:
 class _AdjustableBake(FrameRange, ComfortAdjustments, KeyAdjustments, JobOperator):
     """Base of the operators that bake by the present settings, or by those in Adjust Last Operation."""
 
-    __annotations__ = given(PostureSettings, "smoothing")
+    __annotations__ = given(PostureSettings, "smoothing", "soft_edge")
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     doing = "Baking"
@@ -86,6 +86,9 @@ class _AdjustableBake(FrameRange, ComfortAdjustments, KeyAdjustments, JobOperato
         given = changed(self, {name: getattr(settings, name) for name in _OF_BODY})
         if "reduce_tolerance" in given:
             given["within"] = dict.fromkeys(rig.tips, given["reduce_tolerance"])
+        edge = changed(self, {"soft_edge": bone.ik_triangulation.soft_edge})
+        if edge:
+            rig = replace(rig, limbs=tuple(replace(limb, **edge) for limb in rig.limbs))
         return bakes.BodyBake(rig, span, replace(settings, **given))
 
     def report_result(self, context: Context, result: "Sequence[reporting.Report]") -> set[str]:
@@ -98,6 +101,7 @@ class _AdjustableBake(FrameRange, ComfortAdjustments, KeyAdjustments, JobOperato
             frames.prop(self, name)
         column.separator()
         column.prop(self, "smoothing")
+        column.prop(self, "soft_edge")
         draw_comfort(column, self)
         column.separator()
         draw_reduction(column, self)

@@ -15,7 +15,8 @@ from .rebuilt import standard
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
-CHANGES = {"smoothing": 0.6, "effort_weight": 0.3, "rest_weight": 0.4, "rest_pose": "START", "reduce": True}
+CHANGES = {"smoothing": 0.6, "soft_edge": False, "effort_weight": 0.3, "rest_weight": 0.4, "rest_pose": "START"}
+CHANGES |= {"reduce": True}
 
 
 def fresh(**settings):
@@ -33,6 +34,7 @@ def test_a_bake_with_other_settings_is_that_of_a_limb_which_has_them():
     assert repr(all_keys(rig)) == wanted
     assert not stored.reduce, "the limb has kept its own settings"
     assert stored.smoothing == 0.0
+    assert stored.soft_edge
     limb, span, _ = recorded_bake(rig, "Bone 3", bpy.context.scene)
     assert (limb.smoothing, limb.reduce, span) == (pytest.approx(0.6), True, (1, 12, 1))
 

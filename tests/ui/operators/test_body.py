@@ -4,6 +4,7 @@
 import bpy
 import pytest
 
+from ik_triangulation.rig.by_hand import record
 from ik_triangulation.ui.last_result import latest
 
 from ...bodies import FEET, HANDS, human_rig, set_up_rig
@@ -57,6 +58,10 @@ def test_the_settings_of_adjust_last_operation_count_for_the_body():
     bpy.ops.pose.ik_triangulation_bake(step=1, reduce=True, reduce_tolerance=0.1)
     assert max(len(keys) for keys in all_keys(rig).values()) <= 2 * LAST // 3
     assert "keys" in latest(rig, "foot.L").lines[-1]
+    bpy.ops.pose.ik_triangulation_bake(soft_edge=False)
+    baked, *_ = record.recorded_body(rig, "hand.L", bpy.context.scene)
+    assert not any(limb.soft_edge for limb in baked.limbs)
+    assert all(rig.pose.bones[name].ik_triangulation.soft_edge for name in HANDS)
 
 
 def test_pose_poses_the_body_and_delete_generated_keys_deletes_all_of_it():
