@@ -22,6 +22,8 @@ python scripts/benchmark.py arcs [--count N] [--jobs ...]       paths of the wri
                                  [--paths ...]                  and what begins to move first
 python scripts/benchmark.py contacts [FOLDER] [--frames N]      recorded motion whose feet slide, cleaned; without a
                                      [--seeds N]                folder scenes with hands and feet on what moves
+python scripts/benchmark.py follow FOLDER SKELETONS           recorded motion followed by other people's characters,
+                                  [--only NAME ...]           and by Rigify's with its FK and its IK controls
 python scripts/benchmark.py grasp FOLDER [--each]               hands of other people's characters around 20 objects
 python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps beside the scalar solvers
                                 [--limits] [--peers N]          and maps with Finish of limited chains
@@ -69,6 +71,7 @@ def main():
         edit,
         far,
         farm,
+        follow,
         grasp,
         jobs,
         lifts,
@@ -109,6 +112,7 @@ def main():
         edge,
         jobs,
         contacts,
+        follow,
         grasp,
         map,
         live,

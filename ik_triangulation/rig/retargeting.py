@@ -79,7 +79,7 @@ class Figure:
         for side in _SIDES:
             self.bones |= {f"shoulder.{side}": arms[side][0], f"hand.{side}": arms[side][-1]}
             self.bones |= {f"thigh.{side}": legs[side][0], f"foot.{side}": legs[side][-1]}
-        self._limbs = {f"hand.{side}": arms[side] for side in _SIDES} | {f"foot.{side}": legs[side] for side in _SIDES}
+        self.limbs = {f"hand.{side}": arms[side] for side in _SIDES} | {f"foot.{side}": legs[side] for side in _SIDES}
         self.base = self._ground()
         self._into = self.base.inverted() @ armature.matrix_world  # from the armature's space where it is now
 
@@ -135,7 +135,7 @@ class Figure:
 
     def _heads(self, end: str) -> list[Vector]:
         bones = self.armature.data.bones
-        return [self._into @ bones[name].head_local for name in self._limbs[end]]
+        return [self._into @ bones[name].head_local for name in self.limbs[end]]
 
     @cached_property
     def frames(self) -> dict[str, dict[str, Quaternion]]:
@@ -143,7 +143,7 @@ class Figure:
         found = {}
         stance = stance_of(self.armature)
         back = frame_along(stance.front, stance.up).conjugated()
-        for end in self._limbs:
+        for end in self.limbs:
             frames = {kind: back @ turn for kind, turn in end_frames(self.body, stance, self.bones[end]).items()}
             if end.startswith("hand"):  # without fingers: as the forearm, the palm towards the ground or the body
                 elbow, wrist = self._heads(end)[-2:]
