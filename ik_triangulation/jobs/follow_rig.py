@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import numpy as np
-from bpy.types import Object, Scene, ViewLayer
+from bpy.types import Object, PropertyGroup, Scene, ViewLayer
 from mathutils import Matrix
 
 from ..cooperative import Job, cooperative, finished, relay
@@ -28,7 +29,9 @@ from ..rig.targets.made import is_made, remove_unused
 from ..rig.targets.untouched import forget_rotation, put_at_tip
 from ..rig.timeline import Clock, fps_of
 from ..settings import check_registered
+from ..settings.joint import JointSettings
 from ..settings.property_groups import keep_settings
+from ..settings.table import settings_of
 from .setup import NewBody, new_target, set_up_body
 from .writing import Undo, keep_objects
 
@@ -91,7 +94,7 @@ def follow_rig(
         keep_objects(undo)
         keep_settings(armature, undo)
         before = [bone.ik_triangulation.target for bone in armature.pose.bones]
-        body = set_up_body(armature)
+        body = _set_up_without_limits(armature)
         own = Figure(armature, limbs, body.hips)
         retargeting, fade = Retargeting(theirs, own), armature.ik_triangulation.contact_fade
         spans = retargeting.spans(shown, fps_of(scene, frames), fade)
@@ -109,6 +112,35 @@ def follow_rig(
         remove_unused(target, armature)  # last, as it cannot be undone here
     yield len(frames), len(frames)
     return result
+
+
+def _set_up_without_limits(armature: Object) -> NewBody:
+    """Set up the body with joints that have the stiffness of their presets, but of limits only those of the rig.
+
+    What somebody has moved is the measure of the motion, and not the ranges of others: where a hand or foot is turned
+    out of them, the whole body would have to give way. Limits from Set Up Body go, and those of the user's own stay.
+    """
+    bones, before = armature.pose.bones, dict[str, dict[str, Any]]()
+    for bone in bones:
+        if bone.ik_triangulation_joint.source == "OWN":
+            before[bone.name] = _stored(bone.ik_triangulation_joint)
+            bone.property_unset("ik_triangulation_joint")
+    body = set_up_body(armature)
+    for bone in bones:
+        joint = bone.ik_triangulation_joint
+        given, own = _stored(joint), before.get(bone.name, {})
+        if own and own != given:
+            for key, value in own.items():
+                setattr(joint, key, value)
+        elif joint.source == "OWN" and joint.kind != "LOCKED":
+            joint.kind = "FREE"
+    return body
+
+
+def _stored(joint: PropertyGroup) -> dict[str, Any]:
+    """Return the settings of a joint that were ever set."""
+    values = {name: getattr(joint, name) for name in settings_of(JointSettings) if joint.is_property_set(name)}
+    return {name: value if isinstance(value, (str, bool, float)) else tuple(value) for name, value in values.items()}
 
 
 def _give_targets(

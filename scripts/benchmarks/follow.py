@@ -24,8 +24,8 @@ ARM = 0.55  # m from the shoulder to the wrist of a grown-up
 STILL, STILL_FOR = 0.01, 6  # [legs], frames: a foot of the source that stays so near one place so long is planted
 BENT = 0.3  # sine of the bend of elbows and knees that have a side
 HEAD = (
-    "| character | recordings | missed | planted | found | slip, of the leg | hands touch | off, cm | pops | the source's "
-    "| limbs off, degrees: median | 95 % | backwards | ms a frame |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+    "| character | recordings | missed | planted | found | slip, of the leg | hands touch | off, cm | pops "
+    f"| the source's | limbs off, degrees: median | 95 % | backwards | ms a frame |\n{'|---' * 14}|"
 )
 
 
@@ -136,7 +136,6 @@ def compare(own, theirs, seen, their_seen, contacts, frames):
     ours, source = turns(seen.turns), turns(their_seen.turns)
     hands = ARM * float(np.abs(gaps[0] - gaps[1])[near].max(initial=0.0))
     share = met / standing if standing else 1.0
-    out = np.concatenate(off)
     return Followed(
         0,
         int(planted),
