@@ -145,9 +145,9 @@ def compare(own, theirs, seen, their_seen, contacts, frames):
         hands,
         pops(ours, source),
         pops(source, source),
-        out,
+        np.concatenate(off),
         backwards,
-        0,
+        0.0,
     )
 
 
