@@ -13,7 +13,7 @@ from bpy.types import Object, PropertyGroup, Scene, ViewLayer
 from mathutils import Matrix
 
 from ..cooperative import Job, cooperative, finished, relay
-from ..errors import AnimationError, TargetError
+from ..errors import AnimationError, RigError, TargetError
 from ..rig.anatomy.limbs import ARM, LEG, NECK, Anatomy
 from ..rig.animated import moving_curves
 from ..rig.armature import bones_from_tip
@@ -21,6 +21,7 @@ from ..rig.body import Contact
 from ..rig.checks import check_armature, check_range
 from ..rig.controls import Controls
 from ..rig.frames.reader import FrameReader
+from ..rig.ik_controls import limbs_with_ik
 from ..rig.keyframes import Channel, replace_keys
 from ..rig.keyframes.channelbags import ensure_channelbag
 from ..rig.limb import Limb
@@ -155,6 +156,7 @@ def _give_targets(
 ) -> tuple[str, ...]:
     """Make the limbs of a body that follows, with a new keyed empty for each, and return their tips."""
     bones, settings = armature.pose.bones, armature.ik_triangulation
+    keys_on = "FK_SWITCH" if _has_ik(armature) else "FK"  # controls that are not followed show nothing
     settings.hips, settings.hips_motion, settings.balance = body.hips, "FREE", False
     tips = []
     for bone in bones:
@@ -168,13 +170,20 @@ def _give_targets(
         fresh = stored.target is not None and stored.target not in before
         target = stored.target if fresh else new_target(armature, tip, turns=part != FACE)
         stored.enabled, stored.use_selected, stored.hold, stored.use_offset = True, False, False, False
-        stored.target, stored.subtarget, stored.shape = target, "", "POINT"
+        stored.target, stored.subtarget, stored.shape, stored.keys_on = target, "", "POINT", keys_on
         stored.orientation = "LOOK" if part == FACE else "FULL"
         forget_rotation(target)
         _key(target, armature, tip, places, frames, scene, undo)
         tips.append(tip)
     armature.update_tag()
     return tuple(tips)
+
+
+def _has_ik(armature: Object) -> bool:
+    try:
+        return bool(limbs_with_ik(armature))
+    except RigError:
+        return False
 
 
 def _key(

@@ -22,6 +22,7 @@ ENDS = "hand.L", "hand.R", "foot.L", "foot.R"
 TOUCH = 0.25  # of an arm: distance of the palms of hands that touch
 ARM = 0.55  # m from the shoulder to the wrist of a grown-up
 STILL, STILL_FOR = 0.01, 6  # [legs], frames: a foot of the source that stays so near one place so long is planted
+ORIGINAL = "ORG-"  # before the names of bones that show what Rigify's controls do
 BENT = 0.3  # sine of the bend of elbows and knees that have a side
 HEAD = (
     "| character | recordings | missed | planted | found | slip, of the leg | hands touch | off, cm | pops "
@@ -67,7 +68,7 @@ class Followed(NamedTuple):
 
 
 def watch(figure, frames):
-    """Watch a character."""
+    """Watch a character, by the bones that show it where these are others than its controls."""
     import bpy
 
     scene, ob, into = bpy.context.scene, figure.armature, np.array(figure.base.inverted())
@@ -78,12 +79,14 @@ def watch(figure, frames):
         base = figure.bones["chest" if end.startswith("hand") else "hips"]
         parts += zip(line, (base, *line[:-1]), strict=True)
     names = list(dict.fromkeys(name for name, _ in parts))
+    by = {name: f"{ORIGINAL}{name.replace('_fk', '')}" for name in names}
+    by = {name: other if other in ob.data.bones else name for name, other in by.items()}
     rest = {name: _turn(into @ np.array(ob.matrix_world @ ob.data.bones[name].matrix_local)) for name in names}
     places, turned = [], []
     for frame in frames:
         scene.frame_set(frame)
         bones = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
-        now = [into @ np.array(ob.matrix_world @ bones[name].matrix) for name in names]
+        now = [into @ np.array(ob.matrix_world @ bones[by[name]].matrix) for name in names]
         places.append([each[:3, 3] for each in now])
         turned.append([_turn(each) @ rest[name].T for each, name in zip(now, names, strict=True)])
     places, turned = np.array(places), np.array(turned)
