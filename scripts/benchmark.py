@@ -25,6 +25,8 @@ python scripts/benchmark.py contacts [FOLDER] [--frames N]      recorded motion 
 python scripts/benchmark.py follow FOLDER SKELETONS           recorded motion followed by other people's characters,
                                   [--only NAME ...]           and by Rigify's with its FK and its IK controls
 python scripts/benchmark.py grasp FOLDER [--each]               hands of other people's characters around 20 objects
+python scripts/benchmark.py transfer [--rigs ...] [--rounds N] FK to IK and back on five kinds of control rig, beside
+                                                                Rigify's own operators
 python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps beside the scalar solvers
                                 [--limits] [--peers N]          and maps with Finish of limited chains
 python scripts/benchmark.py live [--bones N ...]                a dragged and a played target beside the IK constraint
@@ -92,6 +94,7 @@ def main():
         spaces,
         start,
         through,
+        transfer,
         turned,
     )
 
@@ -129,6 +132,7 @@ def main():
         skeletons,
         start,
         through,
+        transfer,
         turned,
     ):
         name = benchmark.__name__.rpartition(".")[2]
