@@ -36,6 +36,8 @@ from ..settings.table import settings_of
 from .setup import NewBody, new_target, set_up_body
 from .writing import Undo, keep_objects
 
+_SMOOTHING = 0.3  # of elbows and knees, which the targets leave free: those of a recording move smoothly
+
 
 @dataclass(frozen=True)
 class Following:
@@ -172,6 +174,8 @@ def _give_targets(
         stored.enabled, stored.use_selected, stored.hold, stored.use_offset = True, False, False, False
         stored.target, stored.subtarget, stored.shape, stored.keys_on = target, "", "POINT", keys_on
         stored.orientation = "LOOK" if part == FACE else "FULL"
+        if not stored.is_property_set("smoothing"):
+            stored.smoothing = _SMOOTHING
         forget_rotation(target)
         _key(target, armature, tip, places, frames, scene, undo)
         tips.append(tip)

@@ -233,6 +233,7 @@ class Retargeting:
             balls[end] = planted(places, times, still, fade)
         feet = {end: self._feet(end, shown, balls[end]) for end in balls}
         hips = self._within_reach(list(self._hips(shown, feet)), feet)
+        feet = {end: self._drawn_in(end, places, hips, spans[end]) for end, places in feet.items()}
         found: dict[str, list[PartPlace]] = {HIPS: hips, **feet}
         upper = [self._upper(each, own) for each, own in zip(shown, hips, strict=True)]
         found |= {name: [each[name] for each in upper] for name in upper[0]}
@@ -271,6 +272,19 @@ class Retargeting:
                     down[number] = max(down[number], leg.z - level**0.5)
         down = _over(down)
         return [at._replace(place=at.place - Vector((0.0, 0.0, low))) for at, low in zip(hips, down, strict=True)]
+
+    def _drawn_in(
+        self, end: str, feet: Sequence[PartPlace], hips: Sequence[PartPlace], spans: Sequence[Indexed]
+    ) -> list[PartPlace]:
+        """Return the feet drawn in where they are in the air and out of reach, as no height of the hips helps."""
+        way = self.target.at_rest(f"thigh.{end[-1]}") - self.target.at_rest(HIPS)
+        longest, found = _STRAIGHT * self.target.length(end), list(feet)
+        for number, (at, foot) in enumerate(zip(hips, feet, strict=True)):
+            thigh = at.carries(way)
+            leg = foot.place - thigh
+            if leg.length > longest and not any(first <= number <= last for first, last in spans):
+                found[number] = foot._replace(place=thigh + leg * (longest / leg.length))
+        return found
 
     def _upper(self, shown: Mapping[str, PartPlace], hips: PartPlace) -> dict[str, PartPlace]:
         """Return chest, head and hands of one moment, above the target's hips."""
