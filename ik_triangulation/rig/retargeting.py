@@ -28,6 +28,7 @@ from .stance import stance_of
 
 _PALM = 0.35  # of the forearm: distance of the palm from the wrist
 _NEAR, _FAR = 0.2, 0.7  # of the arm: distances of the hands at which they are as near here, and on their own
+_MEETINGS = 8  # halvings of what is missing where one hand is at the end of its reach, so that the other comes to it
 _STRAIGHT = 0.9999  # of a leg: the farthest that hips are from an ankle, where the source's leg is not straighter
 _OFF_THE_FLOOR = 0.25  # of a leg: height of planted feet at which the rest pose does not stand on the ground
 _SIDES = "L", "R"
@@ -301,11 +302,14 @@ class Retargeting:
             shoulders[end] = self._carried(shoulder, CHEST, shown, chest).place
             palms[end] = shoulders[end] + arm * (shown[end].carries(self.source.point(end)) - shown[shoulder].place)
             turns[end] = shown[end].turn @ self.turned[end]
-        self._bring_together(palms, shown)
-        for end, palm in palms.items():
-            way = palm - turns[end] @ self.target.point(end) - shoulders[end]
-            way *= min(1.0, _STRAIGHT * self.target.length(end) / max(way.length, 1e-9))
-            found[end] = PartPlace(shoulders[end] + way, turns[end])
+        for _ in range(_MEETINGS):
+            self._bring_together(palms, shown)
+            for end, palm in palms.items():
+                at = turns[end] @ self.target.point(end)
+                way = palm - at - shoulders[end]
+                way *= min(1.0, _STRAIGHT * self.target.length(end) / max(way.length, 1e-9))
+                found[end] = PartPlace(shoulders[end] + way, turns[end])
+                palms[end] = found[end].place + at
         return found
 
     def _chest(self, shown: Mapping[str, PartPlace], hips: PartPlace) -> PartPlace:

@@ -19,7 +19,7 @@ from .scenes import empty_file, extension, silent
 FRAMES = 120
 RIGIFY, ONTO_IK = "Rigify", "Rigify, onto IK controls"
 ENDS = "hand.L", "hand.R", "foot.L", "foot.R"
-TOUCH = 0.25  # of an arm: distance of the palms of hands that touch
+TOUCH = 0.2  # of an arm: distance of the palms of hands that touch
 ARM = 0.55  # m from the shoulder to the wrist of a grown-up
 STILL, STILL_FOR = 0.01, 6  # [legs], frames: a foot of the source that stays so near one place so long is planted
 ORIGINAL = "ORG-"  # before the names of bones that show what Rigify's controls do
