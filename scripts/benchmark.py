@@ -23,7 +23,11 @@ python scripts/benchmark.py arcs [--count N] [--jobs ...]       paths of the wri
                                  [--paths ...]                  and what begins to move first
 python scripts/benchmark.py contacts [FOLDER] [--frames N]      recorded motion whose feet slide, cleaned; without a
                                      [--seeds N]                folder scenes with hands and feet on what moves
+python scripts/benchmark.py follow FOLDER SKELETONS           recorded motion followed by other people's characters,
+                                  [--only NAME ...]           and by Rigify's with its FK and its IK controls
 python scripts/benchmark.py grasp FOLDER [--each]               hands of other people's characters around 20 objects
+python scripts/benchmark.py transfer [--rigs ...] [--rounds N] FK to IK and back on five kinds of control rig, beside
+                                                                Rigify's own operators
 python scripts/benchmark.py map [--size N] [--solvers ...]      metric maps beside the scalar solvers
                                 [--limits] [--peers N]          and maps with Finish of limited chains
 python scripts/benchmark.py live [--bones N ...]                a dragged and a played target beside the IK constraint
@@ -70,6 +74,7 @@ def main():
         edit,
         far,
         farm,
+        follow,
         grasp,
         jobs,
         lifts,
@@ -90,6 +95,7 @@ def main():
         spaces,
         start,
         through,
+        transfer,
         turned,
     )
 
@@ -110,6 +116,7 @@ def main():
         edge,
         jobs,
         contacts,
+        follow,
         grasp,
         map,
         live,
@@ -126,6 +133,7 @@ def main():
         skeletons,
         start,
         through,
+        transfer,
         turned,
     ):
         name = benchmark.__name__.rpartition(".")[2]

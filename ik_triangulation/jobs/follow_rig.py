@@ -5,14 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import numpy as np
-from bpy.types import Object, Scene, ViewLayer
+from bpy.types import Object, PropertyGroup, Scene, ViewLayer
 from mathutils import Matrix
 
 from ..cooperative import Job, cooperative, finished, relay
-from ..errors import AnimationError, TargetError
+from ..errors import AnimationError, RigError, TargetError
 from ..rig.anatomy.limbs import ARM, LEG, NECK, Anatomy
 from ..rig.animated import moving_curves
 from ..rig.armature import bones_from_tip
@@ -20,6 +21,7 @@ from ..rig.body import Contact
 from ..rig.checks import check_armature, check_range
 from ..rig.controls import Controls
 from ..rig.frames.reader import FrameReader
+from ..rig.ik_controls import limbs_with_ik
 from ..rig.keyframes import Channel, replace_keys
 from ..rig.keyframes.channelbags import ensure_channelbag
 from ..rig.limb import Limb
@@ -28,9 +30,13 @@ from ..rig.targets.made import is_made, remove_unused
 from ..rig.targets.untouched import forget_rotation, put_at_tip
 from ..rig.timeline import Clock, fps_of
 from ..settings import check_registered
+from ..settings.joint import JointSettings
 from ..settings.property_groups import keep_settings
+from ..settings.table import settings_of
 from .setup import NewBody, new_target, set_up_body
 from .writing import Undo, keep_objects
+
+_SMOOTHING = 0.3  # of elbows and knees, which the targets leave free: those of a recording move smoothly
 
 
 @dataclass(frozen=True)
@@ -91,7 +97,7 @@ def follow_rig(
         keep_objects(undo)
         keep_settings(armature, undo)
         before = [bone.ik_triangulation.target for bone in armature.pose.bones]
-        body = set_up_body(armature)
+        body = _set_up_without_limits(armature)
         own = Figure(armature, limbs, body.hips)
         retargeting, fade = Retargeting(theirs, own), armature.ik_triangulation.contact_fade
         spans = retargeting.spans(shown, fps_of(scene, frames), fade)
@@ -111,6 +117,35 @@ def follow_rig(
     return result
 
 
+def _set_up_without_limits(armature: Object) -> NewBody:
+    """Set up the body with joints that have the stiffness of their presets, but of limits only those of the rig.
+
+    What somebody has moved is the measure of the motion, and not the ranges of others: where a hand or foot is turned
+    out of them, the whole body would have to give way. Limits from Set Up Body go, and those of the user's own stay.
+    """
+    bones, before = armature.pose.bones, dict[str, dict[str, Any]]()
+    for bone in bones:
+        if bone.ik_triangulation_joint.source == "OWN":
+            before[bone.name] = _stored(bone.ik_triangulation_joint)
+            bone.property_unset("ik_triangulation_joint")
+    body = set_up_body(armature)
+    for bone in bones:
+        joint = bone.ik_triangulation_joint
+        given, own = _stored(joint), before.get(bone.name, {})
+        if own and own != given:
+            for key, value in own.items():
+                setattr(joint, key, value)
+        elif joint.source == "OWN" and joint.kind != "LOCKED":
+            joint.kind = "FREE"
+    return body
+
+
+def _stored(joint: PropertyGroup) -> dict[str, Any]:
+    """Return the settings of a joint that were ever set."""
+    values = {name: getattr(joint, name) for name in settings_of(JointSettings) if joint.is_property_set(name)}
+    return {name: value if isinstance(value, (str, bool, float)) else tuple(value) for name, value in values.items()}
+
+
 def _give_targets(
     armature: Object,
     figure: Figure,
@@ -123,6 +158,7 @@ def _give_targets(
 ) -> tuple[str, ...]:
     """Make the limbs of a body that follows, with a new keyed empty for each, and return their tips."""
     bones, settings = armature.pose.bones, armature.ik_triangulation
+    keys_on = "FK_SWITCH" if _has_ik(armature) else "FK"  # controls that are not followed show nothing
     settings.hips, settings.hips_motion, settings.balance = body.hips, "FREE", False
     tips = []
     for bone in bones:
@@ -136,13 +172,22 @@ def _give_targets(
         fresh = stored.target is not None and stored.target not in before
         target = stored.target if fresh else new_target(armature, tip, turns=part != FACE)
         stored.enabled, stored.use_selected, stored.hold, stored.use_offset = True, False, False, False
-        stored.target, stored.subtarget, stored.shape = target, "", "POINT"
+        stored.target, stored.subtarget, stored.shape, stored.keys_on = target, "", "POINT", keys_on
         stored.orientation = "LOOK" if part == FACE else "FULL"
+        if not stored.is_property_set("smoothing"):
+            stored.smoothing = _SMOOTHING
         forget_rotation(target)
         _key(target, armature, tip, places, frames, scene, undo)
         tips.append(tip)
     armature.update_tag()
     return tuple(tips)
+
+
+def _has_ik(armature: Object) -> bool:
+    try:
+        return bool(limbs_with_ik(armature))
+    except RigError:
+        return False
 
 
 def _key(

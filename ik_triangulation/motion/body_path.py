@@ -436,9 +436,8 @@ class _Path:
         """Bring a knot that sticks to its goals from strayed and bent poses, in place, by the least turn."""
         tree = self.tree
         many = before.take(np.zeros(_STRAYS, np.intp))
-        middle = 0.5 * (tree.lower + tree.upper)
-        inner = np.minimum(tree.lower + _UNBENT, middle), np.maximum(tree.upper - _UNBENT, middle)
-        many.angles = tree.inside(np.clip(many.angles, *inner))
+        by = np.minimum(_UNBENT, 0.5 * (tree.upper - tree.lower))  # joints without limits have infinite ones
+        many.angles = tree.inside(np.clip(many.angles, tree.lower + by, tree.upper - by))
         many = strayed(tree, many, np.linspace(0.0, _STRAY, _STRAYS), random, 0.0)
         got, values = descend(tree, many, [task.take(np.zeros(_STRAYS, np.intp)) for task in tasks], _ON_ITS_WAY)
         turned = (Posture(tree, before).offsets(many) ** 2).sum(0)

@@ -33,7 +33,8 @@ _PALM = 0.13  # the same of half the thickness of the palm
 _SHIFT = 0.21  # the same of the most that a hand may shift: 2 cm
 _REACH = 2.2  # the same of a hand with its fingers
 _ALONG = (0.25, 0.6, 1.0)  # places on a phalanx that are compared with the surface
-_STEP, _HALVINGS = radians(7.0), 6
+_STEP, _HALVINGS = radians(7.0), 5
+_FAR = 1e18  # a distance beyond all others that a search of the nearest face takes
 _OPENED = radians(-15.0)  # extension of a knuckle where the straight finger would be in the object
 # Flexion of the joints of fingers and thumbs where the rig has no limits [rad].
 _RANGES = {"finger": (90.0, 105.0, 75.0), "thumb": (25.0, 60.0, 80.0)}
@@ -52,6 +53,7 @@ _BEST = 3  # thumbs that are closed in other ways as well
 _PLACES = ((0.0, 0.0, 0.0), (12.0, 0.0, 0.0), (14.0, 0.4, 0.4), (-10.0, 0.0, -0.4), (15.0, 0.7, 0.7))
 _ENOUGH, _OPPOSED = 3, radians(100.0)  # fingers that hold, and the angle between them and the thumb
 _OPPOSITE = radians(115.0)  # angle between thumb and fingers beyond which more says nothing
+_UPRIGHT, _MEETING = 0.999, 1e-5  # cosine to a face below which a point is off it; of the width, where faces meet
 _FLAT = 0.5  # cosine of the angle to the link before beyond which a last bone does not point along its finger
 
 
@@ -77,12 +79,29 @@ class HeldSurface:
     def distance(self, point: Vector) -> float:
         """Return the distance of a point from the surface [Blender units], negative inside."""
         place, normal, _, away = self._tree.find_nearest(point)
-        return float(away if (point - place).dot(normal) >= 0.0 else -away)
+        return float(away if self._is_outside(point, place, normal, away) else -away)
+
+    def is_near(self, point: Vector, least: float, within: float) -> bool:
+        """Tell whether a point is nearer than `least` to the surface, or at most `within` below it."""
+        place, normal, _, away = self._tree.find_nearest(point, within)
+        return place is not None and (away < least or not self._is_outside(point, place, normal, away))
 
     def normal(self, point: Vector) -> Vector:
         """Return the direction (unit length) in which a point is away from the surface."""
         place, normal, _, away = self._tree.find_nearest(point)
-        return (point - place) / away if away > 1e-9 and (point - place).dot(normal) > 0.0 else normal
+        return (point - place) / away if away > 1e-9 and self._is_outside(point, place, normal, away) else normal
+
+    def _is_outside(self, point: Vector, place: Vector, normal: Vector, away: float) -> bool:
+        """Tell whether a point is outside, from the nearest `place` and a normal there.
+
+        On an edge or a corner one face alone does not tell, where it is acute: the mean of all that meet there does.
+        """
+        way = point - place
+        height = way.dot(normal)
+        if abs(height) < _UPRIGHT * away:
+            meeting = self._tree.find_nearest_range(place, _MEETING * self.width)
+            height = way.dot(sum((each[1] for each in meeting), Vector()))
+        return bool(height >= 0.0)
 
 
 class _Joint(NamedTuple):
@@ -104,6 +123,10 @@ class _Joint(NamedTuple):
         turned = before @ turned if before else turned
         return turned if isinstance(self.freedom, Free) else self.freedom.nearest(turned)
 
+    def after(self, base: Matrix, rotation: Quaternion) -> Matrix:
+        """Return the frame of the bone (4x4) on that of the bone before, with a rotation from rest."""
+        return base @ self.step @ rotation.to_matrix().to_4x4()
+
 
 class _Row:
     """A finger in world space: the frame under its first bone (4x4), and its joints."""
@@ -121,6 +144,7 @@ class _Row:
             step, before = before.inverted() @ placed, frames[number]
             joints.append(_Joint(bone.name, step, self._end(bones, number), own, upper, freedom_of(bone)))
         self.joints = joints
+        self.length = armature.matrix_world.to_scale().x * sum(joint.end.length for joint in joints)
         self.spread = bones[0].bone.matrix_local.to_3x3().inverted() @ closing  # axis in the first bone's own frame
 
     def moved(self, way: Matrix) -> _Row:
@@ -145,11 +169,16 @@ class _Row:
                 own = link * 0.8
         return into @ (bone.bone.head_local + own)
 
-    def phalanges(self, rotations: Sequence[Quaternion]) -> list[tuple[Vector, Vector]]:
-        """Return both ends of each phalanx in world space, for rotations of the bones from rest."""
-        frame, found = self.root, []
-        for joint, rotation in zip(self.joints, rotations, strict=True):
-            frame = frame @ joint.step @ rotation.to_matrix().to_4x4()
+    def phalanges(
+        self, rotations: Sequence[Quaternion], first: int = 0, base: Matrix | None = None
+    ) -> list[tuple[Vector, Vector]]:
+        """Return both ends of each phalanx in world space, for rotations of the bones from rest.
+
+        They are those from the `first` bone on, which is on a `base` (4x4, world space), by default the finger's own.
+        """
+        frame, found = self.root if base is None else base, []
+        for joint, rotation in zip(self.joints[first:], rotations, strict=True):
+            frame = joint.after(frame, rotation)
             found.append((frame.translation, frame @ joint.end))
         return found
 
@@ -371,24 +400,24 @@ class GraspingHand:
             for number, joint in enumerate(joints)
         ]
 
-        def rotations(angles: Sequence[float]) -> list[Quaternion]:
-            pairs = zip(joints, angles, strict=True)
-            return [joint.rotation(angle, None if n else turn) for n, (joint, angle) in enumerate(pairs)]
+        def rotation(number: int, angle: float) -> Quaternion:
+            return joints[number].rotation(angle, None if number else turn)
 
-        def blocked(angles: Sequence[float], first: int) -> int:
-            """Return the last phalanx from `first` on that is in the object; -1 if none is."""
-            ends = row.phalanges(rotations(angles))
+        def blocked(angles: Sequence[float], first: int, within: float) -> int:
+            """Return the last phalanx from `first` on that is in the object, `within` it at most; -1 if none is."""
+            ends = row.phalanges([rotation(n, angles[n]) for n in range(first, last + 1)], first, base)
             for number in range(last, first - 1, -1):
-                a, b = ends[number]
-                if any(surface.distance(a.lerp(b, share)) < self.radius for share in _ALONG):
+                a, b = ends[number - first]
+                if any(surface.is_near(a.lerp(b, share), self.radius, within) for share in _ALONG):
                     return number
             return -1
 
-        angles = [0.0] * len(joints)
-        if blocked(angles, 0) >= 0:
+        angles, base = [0.0] * len(joints), row.root
+        if blocked(angles, 0, _FAR) >= 0:
             angles[0] = _OPENED
-            if blocked(angles, 0) >= 0:
+            if blocked(angles, 0, _FAR) >= 0:
                 return None
+        within = self.radius + _STEP * row.length * sum(rates)  # a step goes no deeper from outside
         first = 0
         while first <= last:
             moved = [
@@ -397,7 +426,7 @@ class GraspingHand:
             ]
             if all(abs(a - b) < 1e-6 for a, b in zip(moved, angles, strict=True)):
                 break
-            hit = blocked(moved, first)
+            hit = blocked(moved, first, within)
             if hit < 0:
                 angles = moved
                 continue
@@ -405,11 +434,13 @@ class GraspingHand:
             for _ in range(_HALVINGS):
                 share = (low + high) / 2.0
                 part = [a + (b - a) * share for a, b in zip(angles, moved, strict=True)]
-                found = blocked(part, first)
+                found = blocked(part, first, within)
                 low, high, hit = (share, high, hit) if found < 0 else (low, share, found)
             angles = [a + (b - a) * low for a, b in zip(angles, moved, strict=True)]
+            for number in range(first, hit + 1):
+                base = joints[number].after(base, rotation(number, angles[number]))
             first = hit + 1
-        return self._at(row, rotations(angles), surface)
+        return self._at(row, [rotation(n, angle) for n, angle in enumerate(angles)], surface)
 
 
 class _Gaps:

@@ -28,6 +28,7 @@ from .stance import stance_of
 
 _PALM = 0.35  # of the forearm: distance of the palm from the wrist
 _NEAR, _FAR = 0.2, 0.7  # of the arm: distances of the hands at which they are as near here, and on their own
+_MEETINGS = 8  # halvings of what is missing where one hand is at the end of its reach, so that the other comes to it
 _STRAIGHT = 0.9999  # of a leg: the farthest that hips are from an ankle, where the source's leg is not straighter
 _OFF_THE_FLOOR = 0.25  # of a leg: height of planted feet at which the rest pose does not stand on the ground
 _SIDES = "L", "R"
@@ -79,7 +80,7 @@ class Figure:
         for side in _SIDES:
             self.bones |= {f"shoulder.{side}": arms[side][0], f"hand.{side}": arms[side][-1]}
             self.bones |= {f"thigh.{side}": legs[side][0], f"foot.{side}": legs[side][-1]}
-        self._limbs = {f"hand.{side}": arms[side] for side in _SIDES} | {f"foot.{side}": legs[side] for side in _SIDES}
+        self.limbs = {f"hand.{side}": arms[side] for side in _SIDES} | {f"foot.{side}": legs[side] for side in _SIDES}
         self.base = self._ground()
         self._into = self.base.inverted() @ armature.matrix_world  # from the armature's space where it is now
 
@@ -135,7 +136,7 @@ class Figure:
 
     def _heads(self, end: str) -> list[Vector]:
         bones = self.armature.data.bones
-        return [self._into @ bones[name].head_local for name in self._limbs[end]]
+        return [self._into @ bones[name].head_local for name in self.limbs[end]]
 
     @cached_property
     def frames(self) -> dict[str, dict[str, Quaternion]]:
@@ -143,7 +144,7 @@ class Figure:
         found = {}
         stance = stance_of(self.armature)
         back = frame_along(stance.front, stance.up).conjugated()
-        for end in self._limbs:
+        for end in self.limbs:
             frames = {kind: back @ turn for kind, turn in end_frames(self.body, stance, self.bones[end]).items()}
             if end.startswith("hand"):  # without fingers: as the forearm, the palm towards the ground or the body
                 elbow, wrist = self._heads(end)[-2:]
@@ -233,6 +234,7 @@ class Retargeting:
             balls[end] = planted(places, times, still, fade)
         feet = {end: self._feet(end, shown, balls[end]) for end in balls}
         hips = self._within_reach(list(self._hips(shown, feet)), feet)
+        feet = {end: self._drawn_in(end, places, hips, spans[end]) for end, places in feet.items()}
         found: dict[str, list[PartPlace]] = {HIPS: hips, **feet}
         upper = [self._upper(each, own) for each, own in zip(shown, hips, strict=True)]
         found |= {name: [each[name] for each in upper] for name in upper[0]}
@@ -272,6 +274,19 @@ class Retargeting:
         down = _over(down)
         return [at._replace(place=at.place - Vector((0.0, 0.0, low))) for at, low in zip(hips, down, strict=True)]
 
+    def _drawn_in(
+        self, end: str, feet: Sequence[PartPlace], hips: Sequence[PartPlace], spans: Sequence[Indexed]
+    ) -> list[PartPlace]:
+        """Return the feet drawn in where they are in the air and out of reach, as no height of the hips helps."""
+        way = self.target.at_rest(f"thigh.{end[-1]}") - self.target.at_rest(HIPS)
+        longest, found = _STRAIGHT * self.target.length(end), list(feet)
+        for number, (at, foot) in enumerate(zip(hips, feet, strict=True)):
+            thigh = at.carries(way)
+            leg = foot.place - thigh
+            if leg.length > longest and not any(first <= number <= last for first, last in spans):
+                found[number] = foot._replace(place=thigh + leg * (longest / leg.length))
+        return found
+
     def _upper(self, shown: Mapping[str, PartPlace], hips: PartPlace) -> dict[str, PartPlace]:
         """Return chest, head and hands of one moment, above the target's hips."""
         chest = self._chest(shown, hips)
@@ -287,11 +302,14 @@ class Retargeting:
             shoulders[end] = self._carried(shoulder, CHEST, shown, chest).place
             palms[end] = shoulders[end] + arm * (shown[end].carries(self.source.point(end)) - shown[shoulder].place)
             turns[end] = shown[end].turn @ self.turned[end]
-        self._bring_together(palms, shown)
-        for end, palm in palms.items():
-            way = palm - turns[end] @ self.target.point(end) - shoulders[end]
-            way *= min(1.0, _STRAIGHT * self.target.length(end) / max(way.length, 1e-9))
-            found[end] = PartPlace(shoulders[end] + way, turns[end])
+        for _ in range(_MEETINGS):
+            self._bring_together(palms, shown)
+            for end, palm in palms.items():
+                at = turns[end] @ self.target.point(end)
+                way = palm - at - shoulders[end]
+                way *= min(1.0, _STRAIGHT * self.target.length(end) / max(way.length, 1e-9))
+                found[end] = PartPlace(shoulders[end] + way, turns[end])
+                palms[end] = found[end].place + at
         return found
 
     def _chest(self, shown: Mapping[str, PartPlace], hips: PartPlace) -> PartPlace:

@@ -17,7 +17,7 @@ from ik_triangulation.jobs.setup import set_up_body
 from ik_triangulation.rig.retargeting import HIPS, Figure
 
 from ..bodies import human_rig, walking_body
-from ..characters import character
+from ..characters import character, part_of
 from ..rigs import all_keys, chain_rig, nothing_lost
 
 pytestmark = pytest.mark.usefixtures("addon", "empty_scene")
@@ -179,3 +179,16 @@ def test_what_cannot_be_followed_is_refused_in_words():
     rig.select_set(True)
     with pytest.raises(RuntimeError, match="Select one other armature"):
         bpy.ops.pose.ik_triangulation_follow_rig()
+
+
+def test_only_the_limits_that_somebody_gave_hold_a_character_that_follows():
+    source, rig = walker(12), other()
+    set_up_body(rig)
+    knee, hand = (part_of(rig, "Mixamo", part).ik_triangulation_joint for part in ("shin", "hand"))
+    assert (knee.kind, hand.kind) == ("EULER", "EULER")
+    knee.kind, knee.upper = "HINGE", 1.0
+    follow_rig(rig, source, 1, 12)
+    knee, hand = (part_of(rig, "Mixamo", part).ik_triangulation_joint for part in ("shin", "hand"))
+    assert (knee.kind, knee.upper) == ("HINGE", 1.0)
+    assert hand.kind == "FREE"
+    assert hand.stiffness > 0.0

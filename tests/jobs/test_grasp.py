@@ -13,7 +13,7 @@ from mathutils.bvhtree import BVHTree
 
 from ik_triangulation.errors import RigError, TargetError
 from ik_triangulation.jobs.grasp import grasp
-from ik_triangulation.rig.grasping import GraspingHand
+from ik_triangulation.rig.grasping import GraspingHand, HeldSurface
 
 from ..characters import character, part_of
 from ..rigs import all_keys, curves_of, empty, key_frames, nothing_lost, place
@@ -152,3 +152,21 @@ def test_what_cannot_be_held_is_refused_in_words():
     plain = character(kind, "Plain", fingers=False)
     with nothing_lost(), pytest.raises(RigError, match="is no hand whose fingers are known"):
         grasp(plain, "hand.L", far)
+
+
+def test_what_is_beside_an_acute_edge_is_outside():
+    made = bmesh.new()
+    bmesh.ops.create_cone(made, segments=16, radius1=0.04, radius2=0.0, depth=0.02, cap_ends=True)
+    mesh = bpy.data.meshes.new("Cone")
+    made.to_mesh(mesh)
+    made.free()
+    cone = place(bpy.data.objects.new("Cone", mesh))
+    bpy.context.view_layer.update()
+    surface = HeldSurface(cone, bpy.context.evaluated_depsgraph_get())
+    for turn in np.linspace(0.0, 2.0 * np.pi, 33):
+        for high in (-0.012, -0.01, -0.008):
+            point = Vector((0.05 * np.cos(turn), 0.05 * np.sin(turn), high))
+            assert surface.distance(point) > 0.005
+            assert not surface.is_near(point, 0.005, 1.0)
+    assert surface.distance(Vector((0.0, 0.0, -0.005))) == pytest.approx(-0.005, abs=1e-6)
+    assert surface.is_near(Vector((0.0, 0.0, -0.005)), 0.0, 1.0)
