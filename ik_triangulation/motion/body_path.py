@@ -54,8 +54,8 @@ from ..solvers.body.stepping import stood
 from ..solvers.body.swivelling import limbs_with_swivel, with_swivels
 from ..solvers.natural.looking import turned_to_look
 from ..solvers.natural.posture import Posture, Relaxation, interpolated_offsets, time_weight
+from ..solvers.natural.slowing import slowed
 from ..solvers.natural.soft_edge import Pace
-from ..solvers.natural.unhurried import slowed
 from .body_easing import eased
 from .body_edge import led_over
 from .far_goals import drawn_in, far_tips, without

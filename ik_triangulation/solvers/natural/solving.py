@@ -26,11 +26,11 @@ from .giving_way import in_reach, limbs_giving_way
 from .one_chain import pose_chain, suits_chain
 from .one_limb import pose_or_give_way, suits_one
 from .posture import USUAL_FPS, time_weight
+from .slowing import slowed_limb
 from .soft_edge import Pace, nearer_edge, soft_edge
 from .swivel import ALONG, SwivelCost, best_swivels
 from .trading import Tempo, traded
 from .two_bones import MISS, TwoBones, suits
-from .unhurried import unhurried
 
 _SOFTLY = 0.02  # of the cost of limits that count softly
 
@@ -111,7 +111,7 @@ def natural_path(
         places = [each for each in tasks if isinstance(each, PlaceTask)]
         beyond = ~System(tree, states, places).met
         beyond[held] = False
-        states = unhurried(tree, states, beyond, edge)
+        states = slowed_limb(tree, states, beyond, edge)
     return NaturalPath(states, met, possible, held)
 
 

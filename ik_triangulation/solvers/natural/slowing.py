@@ -32,7 +32,7 @@ _FASTEST, _SLOWER, _SLOWEST = radians(11.5), 0.92, radians(6.0)  # a frame at 30
 _NEAR = 0.05  # of the limb's length: a tip that near the first joint has no direction from there
 
 
-def unhurried(tree: Tree, states: States, free: Mask, pace: Pace) -> States:
+def slowed_limb(tree: Tree, states: States, free: Mask, pace: Pace) -> States:
     """Return states (F) of a limb with a bound on how fast joints but the first turn in `free` frames (F).
 
     All other frames stay. The tip keeps its direction from the first joint, as far as the limits of that allow.
