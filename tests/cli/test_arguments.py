@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Flags take what they say and nothing else; what is aimed at can be said."""
 
+import re
 from math import pi
 
 import bpy
-import re
-
 import pytest
 
 from ik_triangulation.jobs.pose import solve_pose
