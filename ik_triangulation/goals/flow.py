@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import acos, degrees, inf, isfinite
 
+import mathutils
 import numpy as np
 from mathutils import Matrix, Vector
 
@@ -211,8 +212,7 @@ def _unit(vector: Vector) -> Vector:
 
 def _turbulence(place: Vector, size: float) -> Vector:
     """Three sums of Perlin noise, each of which has the coordinates in another order."""
-    from mathutils.noise import noise  # Blender has it, the package mathutils has not
-
+    noise = mathutils.noise.noise  # Blender has it, the package mathutils has not
     x, y, z = place / size if size else place
     orders = Vector((x, y, z)), Vector((y, z, x)), Vector((z, x, y))
     weights = [0.5**octave for octave in range(_OCTAVES)]
