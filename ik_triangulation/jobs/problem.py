@@ -27,7 +27,7 @@ from ..goals.task import Task
 from ..kinematics import Body
 from ..kinematics.arrays import Columns, Numbers
 from ..kinematics.batch import Geometry, States
-from ..kinematics.batch.algebra import cross, normalized, product, quaternions
+from ..kinematics.batch.algebra import cross, lengths, normalized, product, quaternions
 from ..kinematics.body_anatomy import Part
 from ..motion.carried_path import carried_path
 from ..motion.faded_path import standing
@@ -45,6 +45,8 @@ from ..solvers.body.reaching import reaching_of
 from ..solvers.natural.posture import USUAL_FPS
 from .contacts import Contacts, carried_tips, compliance_with_contacts, lifted, read_contacts, with_contacts
 from .held_places import HeldPlaces, Planned
+
+_AHEAD = 0.1  # sine of the angle of a foot to its shin from which on it has a ball ahead of the heel
 
 
 class BodyProblem:
@@ -134,7 +136,9 @@ class BodyProblem:
             shin = rest[tip.joint, :, :3].T @ (rest[leg.middle, :, 3] - rest[leg.end, :, 3])
             foot = self.held_frames[tip.joint][:, :3]
             upright, ahead = (normalized(np.einsum("ijf,j->if", foot, each)) for each in (shin, np.array(tip.place)))
-            found[name] = Heel(leg.middle, leg.end, normalized(cross(upright, ahead)), upright)
+            across = cross(upright, ahead)
+            if lengths(across).min() > _AHEAD:
+                found[name] = Heel(leg.middle, leg.end, normalized(across), upright)
         return found
 
     def rotations(self, states: States) -> Numbers:

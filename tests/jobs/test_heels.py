@@ -22,6 +22,7 @@ from ik_triangulation.rig.keyframes import is_baked
 
 from ..bodies import FEET, human_rig, set_up_rig, tails
 from ..goals.test_task import derivatives, rows_of
+from ..rewritten import t_pose_rig
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 LEG, LAST, EXACT = 0.95, 12, 1e-3
@@ -75,6 +76,21 @@ def test_in_a_squat_the_heels_lift_about_the_balls_and_the_toes_stay():
         assert all(np.allclose(now, toes[name], atol=EXACT) for name, now in matrices(rig, TOES).items())
         assert ankle(rig) < MOST
     assert rig.pose.bones["foot.L"].head.z > heights + 0.02
+
+
+def test_feet_in_line_with_their_shins_have_no_heels_to_lift():
+    rig = t_pose_rig()
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    for side in "LR":
+        bones.remove(bones[f"toe.{side}"])
+        bones[f"foot.{side}"].tail = bones[f"foot.{side}"].head - Vector((0.0, 0.0, 0.05))
+    bpy.ops.object.mode_set(mode="POSE")
+    set_up_body(rig)
+    key_hips(rig, (0.0, 0.0, -0.2))
+    feet = {name: tails(rig, name, [1])[0] for name in FEET}
+    assert bake_body(body_of(rig, "foot.L"), 1, LAST).reached
+    assert max((tails(rig, name, [LAST])[0] - place).length for name, place in feet.items()) < EXACT
 
 
 def test_knees_that_bend_deeply_go_apart_and_straight_ones_stay_above_their_feet():
