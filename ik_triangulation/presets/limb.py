@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import cos, degrees, inf, radians
+from math import degrees, hypot, inf, radians
 
 from bpy.types import Object
 from mathutils import Matrix, Vector
@@ -29,7 +29,8 @@ from ..settings import check_registered
 from .file import PRESET_SETTINGS, Preset, PresetJoint
 
 _FLEXION = radians(20.0)  # deviation from the axis of flexion up to which limits count as about that
-_SAME = radians(0.5)  # deviation up to which axes are a bone's own
+_SAME = radians(0.5)  # deviation up to which axes are parallel
+_ROUNDED = radians(0.02)  # deviation from a bone's own axes that rounding explains: a larger one shows in the pose
 _ONE_WAY = 0.3  # share of its flexion that a joint which bends one way extends at most
 _MIDDLE = 0.02  # of a limb's length: within this distance from the plane of symmetry its middle is on neither side
 _OFF = radians(60.0)  # bend of the end joint of a finger at rest from which on its bones do not point along it
@@ -215,7 +216,8 @@ class _Rest:
         """Return the axes of the limb at a joint, in those of its bone at rest (3x3)."""
         back = self.rests[number].transposed()
         along = (back @ self._ways[number]).normalized()
-        if along.length < 0.5 or along.y > cos(_SAME):  # without a length, or as the bone
+        is_own = along.y > 0.0 and hypot(along.x, along.z) < _ROUNDED
+        if along.length < 0.5 or is_own:  # without a length, or as the bone
             along = Vector((0.0, 1.0, 0.0))
         flexion = Vector((1.0, 0.0, 0.0)) if axis is None else (back @ axis).normalized()
         flexion -= along * flexion.dot(along)
@@ -269,4 +271,4 @@ class _Rest:
 def _squared(frame: Matrix) -> Matrix | None:
     """Return the axes with which a frame coincides, but for little; None for a frame that is turned off them."""
     square = Matrix([[float(round(value)) for value in row] for row in frame])
-    return square if max(abs(value) for row in frame - square for value in row) < _SAME else None
+    return square if max(abs(value) for row in frame - square for value in row) < _ROUNDED else None

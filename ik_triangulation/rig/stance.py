@@ -27,13 +27,14 @@ from ..kinematics.flexion import anatomical_flexion
 from ..settings.goal import LOOK_AXES
 from .anatomy.limbs import ARM, LEG, NECK, SPINE, LimbKind, RestBody, rest_body
 from .anatomy.names import BESIDE, BodyPart
-from .anatomy.skeleton import RestPoint
 from .armature import find_bone
 
 _AXES = tuple(sign * Vector(axis) for axis in ((1, 0, 0), (0, 1, 0), (0, 0, 1)) for sign in (1.0, -1.0))
 # Cosines of the angles to an axis of the armature along which a body is meant to look and to stand then.
 _NEARLY, _UPRIGHT = 0.9994, 0.9  # hind legs that crouch at rest, as a cat's, lead up at a slant
-_ASKEW = 0.0175  # cosine of the angle of such an axis to the left: limbs tell that exactly, but up by some degrees only
+# Cosines of the angle of such an axis to the left, which limbs tell exactly, but up by some degrees only: of a rig that
+# is symmetric, and of one that is not quite.
+_SQUARE, _ASKEW = 1e-3, 0.0175
 _Y_UP = 0.96  # cosine of the angle of up to the Y axis of an armature without limbs
 _KEPT = 8  # skeletons whose stance is kept
 _FLAT = 0.1  # length of the product of two unit vectors that are too near to each other to tell a side
@@ -91,22 +92,23 @@ def stance_of(armature: Object) -> Stance:
     -Y, as Blender has it, in an armature with Z up; one that its object turns to have Y up looks along Z.
     """
     body = rest_body(armature)
-    return _stance(body, tuple(_up(armature)))
+    above = armature.matrix_world.to_3x3().inverted_safe() @ Vector((0.0, 0.0, 1.0))
+    return _stance(body, (above.normalized() if above.length else Vector((0.0, 0.0, 1.0))).freeze())
 
 
 @lru_cache(maxsize=_KEPT)
-def _stance(body: RestBody, nearest_up: RestPoint) -> Stance:
-    """Return the stance of a skeleton, in an armature whose axis `nearest_up` is the one nearest to up in the world."""
-    above = Vector(nearest_up)
+def _stance(body: RestBody, world_up: Vector) -> Stance:
+    """Return the stance of a skeleton, in an armature in which this unit direction is up in the world."""
+    above = max((axis.copy() for axis in _AXES), key=world_up.dot)
     for kind in (LEG, ARM):
         left, right = ([_places(body, limb.bones) for limb in body.limbs(kind) if limb.side == side] for side in "LR")
         if left and right:
             side = (_middle(left, 0) - _middle(right, 0)).normalized()
             up = _up_legs(left, right) if kind is LEG else _up_trunk(body) or above
-            up = _squared(up.normalized(), _UPRIGHT, side)
+            up, is_written_so = _upright(up.normalized(), side, world_up)
             front = side.cross(up)
             if front.length > _FLAT:
-                front = _squared(front.normalized(), _NEARLY, side)
+                front = _squared(front.normalized(), _NEARLY, side, _ASKEW if is_written_so else 0.0)
                 return Stance(front.freeze(), (up - front * up.dot(front)).normalized().freeze())
     front = Vector((0.0, 0.0, 1.0)) if above.y > _Y_UP else Vector((0.0, -1.0, 0.0))
     return Stance(front.freeze(), above.freeze())
@@ -158,20 +160,26 @@ def _up_trunk(body: RestBody) -> Vector | None:
     return None
 
 
-def _up(armature: Object) -> Vector:
-    """Return the axis of the armature that is nearest to up in the world."""
-    way = armature.matrix_world.to_3x3().inverted_safe() @ Vector((0.0, 0.0, 1.0))
-    return max((axis.copy() for axis in _AXES), key=way.dot) if way.length else Vector((0.0, 0.0, 1.0))
+def _upright(way: Vector, left: Vector, world_up: Vector) -> tuple[Vector, bool]:
+    """Return what is up for a body whose limbs tell a direction, and False where that is up in the world.
+
+    That is an axis of the armature, or, if the body was drawn along none, up in the world. What is animated may lean
+    with its object.
+    """
+    written = _squared(way, _UPRIGHT, left, _SQUARE)
+    if written is way and world_up.dot(way) > _UPRIGHT and abs(world_up.dot(left)) < _SQUARE:
+        return world_up.copy(), False
+    return _squared(written, _UPRIGHT, left, _ASKEW), True
 
 
-def _squared(way: Vector, least: float, left: Vector) -> Vector:
+def _squared(way: Vector, least: float, left: Vector, most: float) -> Vector:
     """Return the armature's axis square to `left` whose cosine to a direction is at `least` this, or the direction.
 
-    Feet stand a little ahead of the hips, or behind them. An axis that is not square to the body's left is not one
-    along which the body was drawn.
+    Feet stand a little ahead of the hips, or behind them. An axis whose cosine to the body's left is not below `most`
+    is not one along which the body was drawn.
     """
     nearest = max(_AXES, key=way.dot)
-    is_meant = nearest.dot(way) > least and abs(nearest.dot(left)) < _ASKEW
+    is_meant = nearest.dot(way) > least and abs(nearest.dot(left)) < most
     return nearest.copy() if is_meant else way
 
 

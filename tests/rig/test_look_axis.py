@@ -32,6 +32,24 @@ def test_a_body_faces_away_from_its_back_whichever_way_it_was_built(turn):
     assert degrees(up.angle(turn @ Vector((0, 0, 1)))) < 3.0
 
 
+@pytest.mark.parametrize("angle", [0.7, 12.0, 77.0])
+def test_a_body_that_is_written_askew_in_an_object_turned_back_faces_as_the_one_that_is_not(angle):
+    turn = Matrix.Rotation(radians(angle), 3, Vector((0.5, -0.4, 0.8)))
+    straight, rig = stance_of(human_rig(with_head=True)), turned_rig(turn)
+    rig.matrix_world = turn.inverted().to_4x4()
+    front, up = stance_of(rig)
+    assert (turn.inverted() @ front - straight.front).length < 1e-4
+    assert (turn.inverted() @ up - straight.up).length < 1e-4
+
+
+def test_a_body_faces_alike_in_an_object_that_leans():
+    rig = human_rig(with_head=True)
+    straight = stance_of(rig)
+    for axis in "XY":
+        rig.matrix_world = Matrix.Rotation(radians(15.0), 4, axis)
+        assert stance_of(rig) == straight
+
+
 def test_many_legs_that_spread_stand_on_the_ground():
     specs = [{"name": "spine", "head": Vector((0, 0.2, 0.5)), "tail": Vector((0, 0, 0.5))}]
     for pair, (y, ahead) in enumerate(((0.2, 0.9), (0.1, 0.5), (0.0, 0.1)), 1):
