@@ -111,6 +111,7 @@ WAYS = {
     "Y up in centimetres": lambda rig: with_axes(rig, Y_UP @ CENTIMETRES),
     "bones off their limbs": off_their_limbs,
     "rounded": with_noise,
+    "rolls + 0.3": lambda rig: with_rolls(rig, radians(0.3)),  # too much for rounding
 }
 
 
