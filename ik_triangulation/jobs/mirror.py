@@ -33,7 +33,7 @@ from ..rig.keyframes.reading import Replaced, put_replaced, replaced_in
 from ..rig.keyframes.shaping import Change, changed_keys, with_keys_at
 from ..rig.rotation import channel, run_of
 from ..rig.stance import stance_of
-from ..rig.targets.motion import carried_by_nothing
+from ..rig.targets.motion import carried_by_nothing_but
 from ..rig.targets.untouched import (
     MADE_ROTATION,
     forget_rotation,
@@ -174,7 +174,7 @@ def _targets_of(armature: Object, tips: Iterable[str]) -> dict[str, Object]:
     for tip in tips:
         stored = armature.pose.bones[tip].ik_triangulation
         if stored.target is not None and not stored.hold:
-            if stored.target.type == "ARMATURE" or not _is_plain(stored.target, armature):
+            if stored.target.type == "ARMATURE" or not carried_by_nothing_but(armature, stored.target):
                 raise TargetError(
                     f"Target '{stored.target.name}' is a bone, or is carried by another object: its motion has no "
                     "mirror image of its own. Choose an empty without parent, spaces and constraints."
@@ -183,11 +183,6 @@ def _targets_of(armature: Object, tips: Iterable[str]) -> dict[str, Object]:
                 raise TargetError(f"Target '{stored.target.name}' has delta transforms. Use Object > Apply > Deltas.")
             found[tip] = stored.target
     return found
-
-
-def _is_plain(target: Object, armature: Object) -> bool:
-    """Tell whether a target moves by its own channels, in the world or in the space of the armature."""
-    return carried_by_nothing(target, "") or (target.parent == armature and target.parent_type == "OBJECT")
 
 
 def _check(armature: Object, bones: Sequence[str], targets: Mapping[str, Object]) -> None:

@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_triangulation.errors import AnimationError, IKError
+from ik_triangulation.errors import AnimationError, IKError, TargetError
 from ik_triangulation.jobs.bake import bake
 from ik_triangulation.jobs.edit import pull
 from ik_triangulation.jobs.edited_part import Pull
+from ik_triangulation.jobs.mirror import mirror_motion
 from ik_triangulation.jobs.removal import remove_everything
 from ik_triangulation.jobs.retime import retime
 from ik_triangulation.jobs.spaces import end_space, remove_space, set_space, spaces_of
 from ik_triangulation.rig.limb import Limb
+from ik_triangulation.rig.targets.made import keep_target
 
 from ..bodies import followed_rig, tails
 from ..interrupted import BrokenError, FailingWrite, writes_that_undo_all
@@ -205,6 +207,14 @@ def test_remove_everything_takes_spaces_off_a_target_of_the_users(shot):
     remove_everything(rig)
     assert not target.constraints
     assert apart(before, worlds(target)) < NEAR
+
+
+def test_a_target_that_was_made_in_a_space_is_not_mirrored(shot):
+    rig, target, table = shot
+    keep_target(rig, target, bpy.context.scene, bpy.context.view_layer)
+    set_space(rig, "hand.L", table, frame_start=START, frame_end=END)
+    with nothing_lost(), pytest.raises(TargetError, match="no mirror image"):
+        mirror_motion(rig, ["hand.L"])
 
 
 def test_a_space_that_cannot_be_is_refused_and_nothing_is_lost(shot):

@@ -35,6 +35,7 @@ from ..checks import broken_drivers
 from ..freedom import freedom_of, locked_axes
 from ..limb import Limb
 from ..targets.flow import Streamline, flow_of
+from ..targets.made import hangs_at_most_on
 from ..targets.surface import Looks, Volume, looks_of, surface_frame, volume_of
 from .transforms import column_lengths, to_matrix
 
@@ -157,8 +158,7 @@ def may_hang(target: Object, bone: str, armature: Object) -> bool:
     """Tell whether bones of an armature may move a target: by a parent, a constraint, a driver or as one of them."""
     animation = target.animation_data
     drivers = animation is not None and len(animation.drivers) > 0
-    hangs = target.parent is not None and (target.parent != armature or target.parent_type != "OBJECT")
-    return bool(bone or hangs or len(target.constraints) or drivers)
+    return bool(bone or not hangs_at_most_on(armature, target) or len(target.constraints) or drivers)
 
 
 def is_elsewhere(before: Matrix, now: Matrix) -> bool:

@@ -39,6 +39,11 @@ def is_made(target: Object | None) -> bool:
     return target is not None and target.type == "EMPTY" and bool(target.get(_KEY))
 
 
+def hangs_at_most_on(armature: Object, target: Object) -> bool:
+    """Tell whether a target hangs on nothing, or on the armature as a whole, as those that were made for it do."""
+    return target.parent is None or (target.parent == armature and target.parent_type == "OBJECT")
+
+
 def made_targets(armature: Object) -> list[Object]:
     """Return the empties in the collections of the targets of an armature, also those that no limb has any more."""
     return [ob for each in _collections(armature) for ob in each.objects if is_made(ob)]

@@ -24,6 +24,7 @@ from ..rotation import channel, delta_rotation, rotation_from, values_for
 from ..stance import look_of
 from ..timeline import curves_in, strips_of
 from .goal import line_direction, orientation_of
+from .made import hangs_at_most_on
 from .surface import looks_of
 
 # Constraints that carry their owner along: a move has to be seen from where they take it.
@@ -271,15 +272,19 @@ class TargetMotion:
         return shown.matrix_basis @ shown.matrix_world.inverted_safe() @ wanted
 
 
-def carried_by_nothing(target: Object, bone: str) -> bool:
-    """Tell whether the location of a target is its place in world space, but for a constant."""
-    carried = any(each.type in _CARRYING and not each.mute for each in target.constraints)
-    return not (bone or target.parent or carried)
+def carried_by_nothing_but(armature: Object, target: Object) -> bool:
+    """Tell whether the location of a target is its place in the world, or in an armature, but for a constant."""
+    return hangs_at_most_on(armature, target) and not _is_carried(target)
+
+
+def _is_carried(target: Object) -> bool:
+    """Tell whether a constraint may carry a target along, such as one of its spaces."""
+    return any(each.type in _CARRYING and not each.mute for each in target.constraints)
 
 
 def hangs_on_nothing_that_moves(target: Object, bone: str) -> bool:
     """Tell whether what the channels of a target are relative to stays where it is over the whole animation."""
-    if bone or any(each.type in _CARRYING and not each.mute for each in target.constraints):
+    if bone or _is_carried(target):
         return False
     above = target
     while above.parent is not None:

@@ -34,6 +34,7 @@ from ..limb import Limb
 from ..rotation import channel, rotation_from, values_for
 from ..stance import look_of
 from ..timeline import curves_in, strips_of
+from .made import hangs_at_most_on
 from .spaces import is_space, space_constraints
 
 MADE_ROTATION = "ik_triangulation_made_rotation"  # the property of objects
@@ -180,7 +181,7 @@ def is_untouched(bone: PoseBone) -> bool:
         return False
     animation = target.animation_data
     animated = animation and (animation.action or len(animation.drivers) or len(animation.nla_tracks))
-    if animated or not _moves_with(target, bone.id_data) or len(target.constraints):
+    if animated or not hangs_at_most_on(bone.id_data, target) or len(target.constraints):
         return False
     return _is_same(_place(target), posed.waits_at)
 
@@ -198,11 +199,6 @@ def put_at_tip(target: Object, bone: PoseBone, frame: Matrix, looks: bool = Fals
     turning = channel(target)[0]
     values = values_for(turn, target.rotation_mode, Free(), tuple(getattr(target, turning)))
     setattr(target, turning, values)
-
-
-def _moves_with(target: Object, armature: Object) -> bool:
-    """Tell whether a target hangs on nothing, or on the armature as a whole, as those that were made for it do."""
-    return target.parent is None or (target.parent == armature and target.parent_type == "OBJECT")
 
 
 def _into_channels(target: Object) -> Matrix:
