@@ -254,7 +254,7 @@ def solve_again(
     check_nla(armature, scene, *part.ends)
     if part.rig is not None:
         check_body_limbs(part.rig, scene, view_layer)
-        return (yield from _solve_body(part.rig, frames, like, change, warnings, scene, view_layer, undo))
+        return (yield from _solve_body(part, part.rig, like, change, warnings, scene, view_layer, undo))
     limb = part.limb
     check_limb(limb, scene, view_layer)
     if limb.solver != NATURAL:
@@ -269,15 +269,15 @@ def solve_again(
         shown = change.rotations(limb.bones, shown, frames, like)
     found = yield from solve_naturally(limb, bones, samples, scene, part_from=int(frames[0]), shown=shown)
     solved = found if isinstance(found, SolvedShot) else list(solve_frames(limb, bones, samples, scene, shown=shown))
-    count = yield from _write(limb, arrays_of(solved), {}, frames, part.helper is None, scene, view_layer, undo)
+    count = yield from _write(limb, arrays_of(solved), {}, part, scene, view_layer, undo)
     keys = WrittenKeys(count, count, range(len(frames)))
     measured = yield from measure_frames(watch, reader, solved, keys.at)
     return report_of(limb, solved, perf_counter() - started, keys, warnings, measured=measured)
 
 
 def _solve_body(
+    part: EditedPart,
     rig: RigBody,
-    frames: Sequence[float],
     like: Sequence[float],
     change: BakeChange | None,
     warnings: Sequence[str],
@@ -286,7 +286,7 @@ def _solve_body(
     undo: ExitStack,
 ) -> Work[Report]:
     """Solve frames of a body near what those `like` show, its tips held as made by hand; write and measure."""
-    started = perf_counter()
+    started, frames = perf_counter(), part.frames
     shown = plain_animation(rig, Clock(scene, rig.armature), like)
     if change is not None:
         rotations = change.rotations(rig.bones, shown.rotations, frames, like)
@@ -299,7 +299,7 @@ def _solve_body(
     states = found.states
     arrays = body_arrays(rig, problem, problem.rotations(states))
     located = {} if rig.hips_motion == "FIXED" else {rig.hips: problem.locations(states)}
-    count = yield from _write(rig, arrays, located, frames, True, scene, view_layer, undo)
+    count = yield from _write(rig, arrays, located, part, scene, view_layer, undo)
     how = {"warnings": warnings, "keys": count, "full_keys": count}
     report = yield from report_written(problem, states, samples, scene, **how)
     return replace(report, seconds=perf_counter() - started)
@@ -309,17 +309,16 @@ def _write(
     of: Limb | RigBody,
     solved: JointRotations,
     located: Mapping[str, Numbers],
-    frames: Sequence[float],
-    keep_types: bool,
+    part: EditedPart,
     scene: Scene,
     view_layer: ViewLayer,
     undo: ExitStack,
 ) -> Work[int]:
-    """Key the solved bones at frames, and the locations (3, F) of hips, with the curves outside as they were.
+    """Key the solved bones at the frames of a part, and the locations (3, F) of hips, with the curves outside.
 
-    With `keep_types` corrections by hand remain some; otherwise all keys count as baked.
+    These are as they were. In a bake corrections by hand remain some; with a helper all keys count as baked.
     """
-    armature, clock = of.armature, Clock(scene, of.armature)
+    armature, clock, frames = of.armature, Clock(scene, of.armature), part.frames
     times = [clock.time(frame) for frame in frames]
     ends, runs = (times[0], times[-1]), list[Channel]()
     for name in solved.joints:
@@ -344,13 +343,14 @@ def _write(
     interpolation = interpolation_of(frames, frames[0], frames[-1], "AUTO")
     keys = Keys(runs, times, interpolation, len(times) * sum(len(run.indices) for run in runs), range(len(times)))
     destination = Destination(*(evaluated_time(scene, frame) for frame in (frames[0], frames[-1])))
-    part = Writing(of, keys, (frames[0], frames[-1]), destination)
-    (count,) = yield from write_together([part], undo, scene=scene, view_layer=view_layer)
+    writing = Writing(of, keys, (frames[0], frames[-1]), destination)
+    (count,) = yield from write_together([writing], undo, scene=scene, view_layer=view_layer)
     saved = AnimatedValues(armature, [run.path for run in runs])
-    bag = channelbag_of(armature)
+    bag, (begins, stops) = channelbag_of(armature), part.kept
+    kept = ends[0] if begins else -np.inf, ends[1] if stops else np.inf
     for run in runs:
         for index, curve in find_curves(bag, run.path).items():
             if (run.path, index) in old:
-                put_keys(curve, with_outside_of(get_keys(curve), old[run.path, index], ends, keep_types))
+                put_keys(curve, with_outside_of(get_keys(curve), old[run.path, index], kept, part.helper is None))
     saved.update_and_restore(view_layer)
     return count

@@ -73,7 +73,10 @@ class Pull(Falloff):
 
 @dataclass(frozen=True)
 class EditedPart:
-    """Frames of a limb or body to solve again; a `helper` is a target that is removed afterwards."""
+    """Frames of a limb or body to solve again; a `helper` is a target that is removed afterwards.
+
+    The first and the last frame are `kept` as they are, unless the falloff goes on beyond the bake there.
+    """
 
     limb: Limb
     rig: RigBody | None
@@ -81,6 +84,7 @@ class EditedPart:
     helper: Object | None = None
     span: tuple[float, float, float] = (1.0, 1.0, 1.0)  # first frame, last frame and step of the bake
     smoothing: float = 0.0  # of the bake of a body
+    kept: tuple[bool, bool] = (True, True)
 
     @property
     def of(self) -> Limb | RigBody:
@@ -148,7 +152,8 @@ def _baked_part(bone: PoseBone, edit: Falloff, scene: Scene) -> EditedPart:
         raise AnimationError(f"Frame {edit.frame:g} is not in the bake, from {first:g} to {last:g}. Choose another.")
     begin = first + step * max(0, floor((edit.ends[0] - first) / step))
     end = first + step * min(ceil((edit.ends[1] - first) / step), floor((last - first) / step + 1e-6))
-    return EditedPart(limb, rig, frames_from(begin, end, step), None, span, smoothing)
+    kept = begin <= edit.ends[0], end >= edit.ends[1]
+    return EditedPart(limb, rig, frames_from(begin, end, step), None, span, smoothing, kept)
 
 
 def _keyed_part(bone: PoseBone, edit: Pull, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> Work[EditedPart]:

@@ -54,6 +54,17 @@ def test_a_pull_and_the_same_back_gives_the_shot_without_pops(rig, settings):
     )  # a bake with few keys is so near
 
 
+@pytest.mark.parametrize("frame", [1, LAST - 4, LAST])
+def test_a_pull_reaches_to_the_first_and_last_frame_of_a_bake(rig, frame):
+    bake(limb(rig), 1, LAST)
+    report = pull(rig, "hand.L", frame, (0.02, -0.03, 0.05))
+    assert report.all_reached
+    target = rig.pose.bones["hand.L"].ik_triangulation.target
+    for at in (1, LAST):
+        (hand,) = tails(rig, "hand.L", [at])
+        assert (hand - target.matrix_world.translation).length < 1e-4, at
+
+
 def test_a_correction_by_hand_stays_one(rig):
     bake(limb(rig), 1, LAST)
     for index in range(4):
