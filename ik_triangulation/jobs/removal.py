@@ -15,7 +15,13 @@ from ..rig.by_hand.keys import location_before_writing, values_before_writing
 from ..rig.keyframes.channelbags import curves_of, curves_of_action
 from ..rig.map_objects import remove_map, shown_maps
 from ..rig.rotation import channel
-from ..rig.targets.made import is_made, made_targets, remove_empty_collections, remove_unused
+from ..rig.targets.made import (
+    is_made,
+    made_targets,
+    remove_all_unused,
+    remove_empty_collections,
+    remove_unused,
+)
 from ..rig.targets.spaces import space_constraints
 from ..settings import check_registered
 from ..settings.property_groups import forget_settings
@@ -68,13 +74,13 @@ def remove_everything(armature: Object, view_layer: ViewLayer | None = None, sce
     _put_back(armature)
     made = made_targets(armature)
     forget_settings(armature)
-    unused = [remove_unused(target, armature) for target in made]
+    unused = remove_all_unused(made, armature)
     remove_empty_collections(armature)
     maps = list(shown_maps(armature).values())
     for each in maps:
         remove_map(each)
     armature.update_tag()
-    return Removal(len(tips), keys, sum(unused) + len(maps))
+    return Removal(len(tips), keys, unused + len(maps))
 
 
 def remove_targets(armature: Object) -> int:
@@ -96,7 +102,7 @@ def remove_targets(armature: Object) -> int:
             if stop_at.target in made:
                 stop_at.target = None
     armature.update_tag()  # of a value that is unset Blender tells nobody
-    return sum(remove_unused(target, armature) for target in made)
+    return remove_all_unused(made, armature)
 
 
 def _drop_empty_action(armature: Object) -> None:

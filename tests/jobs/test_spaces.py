@@ -15,11 +15,12 @@ from ik_triangulation.jobs.edited_part import Pull
 from ik_triangulation.jobs.mirror import mirror_motion
 from ik_triangulation.jobs.removal import remove_everything
 from ik_triangulation.jobs.retime import retime
+from ik_triangulation.jobs.setup import add_limbs
 from ik_triangulation.jobs.spaces import end_space, remove_space, set_space, spaces_of
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.targets.made import keep_target
 
-from ..bodies import followed_rig, tails
+from ..bodies import followed_rig, human_rig, tails
 from ..interrupted import BrokenError, FailingWrite, writes_that_undo_all
 from ..rigs import armature, empty, nothing_lost
 
@@ -215,6 +216,18 @@ def test_a_target_that_was_made_in_a_space_is_not_mirrored(shot):
     set_space(rig, "hand.L", table, frame_start=START, frame_end=END)
     with nothing_lost(), pytest.raises(TargetError, match="no mirror image"):
         mirror_motion(rig, ["hand.L"])
+
+
+def test_remove_everything_takes_targets_that_move_with_each_other():
+    rig = human_rig()
+    add_limbs(rig, ["hand.L", "hand.R"])
+    left, right = (rig.pose.bones[f"hand.{side}"].ik_triangulation.target for side in "LR")
+    for tip, space in (("hand.L", empty("Table")), ("hand.R", left)):
+        set_space(rig, tip, space, frame_start=START, frame_end=END)
+    assert right.constraints[0].target == left
+    remove_everything(rig)
+    assert {ob.name for ob in bpy.data.objects} == {rig.name, "Table"}
+    assert not bpy.data.actions
 
 
 def test_a_space_that_cannot_be_is_refused_and_nothing_is_lost(shot):

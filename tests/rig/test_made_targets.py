@@ -71,7 +71,7 @@ def test_it_hangs_on_nothing_that_moves_until_the_object_of_the_rig_has_keys():
     assert not hangs_on_nothing_that_moves(limb.target, "")
 
 
-@pytest.mark.parametrize("use", ["limb", "pole", "stop", "constraint", "child"])
+@pytest.mark.parametrize("use", ["limb", "pole", "stop", "constraint", "child", "contact"])
 def test_an_empty_that_something_uses_stays(use):
     rig, limb = made_limb()
     target, other = limb.target, rig.pose.bones["Bone 1"]
@@ -86,6 +86,8 @@ def test_an_empty_that_something_uses_stays(use):
         other.constraints.new("TRACK_TO").target = target
     elif use == "child":
         empty("Child").parent = target
+    elif use == "contact":
+        rig.ik_triangulation.contacts.add().support = target
     assert not remove_unused(target, rig)
     assert target.name in bpy.data.objects
 

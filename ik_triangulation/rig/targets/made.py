@@ -6,7 +6,7 @@ The mark is a custom property, so that an object of the user's own is never take
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import bpy
 from bpy.types import Collection, Object, Scene, ViewLayer
@@ -65,6 +65,17 @@ def remove_unused(target: Object, armature: Object) -> bool:
     return True
 
 
+def remove_all_unused(targets: Sequence[Object], armature: Object) -> int:
+    """Remove those of some empties that nothing else has a use for, as remove_unused() does; return their number.
+
+    One that is used by another of them alone, which moves with it, goes after that.
+    """
+    left, before = list(targets), -1
+    while len(left) != before:
+        before, left = len(left), [target for target in left if not remove_unused(target, armature)]
+    return len(targets) - len(left)
+
+
 def remove_empty_collections(armature: Object) -> None:
     """Remove the collections of the targets of an armature in which nothing is left."""
     _remove_empty(_collections(armature))
@@ -102,6 +113,8 @@ def _is_used(target: Object, armature: Object) -> bool:
     """Tell whether anything in the file refers to a target, other than what it is shown in."""
     users = bpy.data.user_map(subset=[target])[target]
     if any(user not in (target, armature) and not isinstance(user, (Collection, Scene)) for user in users):
+        return True
+    if any(contact.support == target for contact in armature.ik_triangulation.contacts):
         return True
     return any(_uses(bone.ik_triangulation, target) for bone in armature.pose.bones) or any(
         getattr(constraint, "target", None) == target
