@@ -293,7 +293,7 @@ def bake_body(
         destination = Destination(first, last, made)
         if kind == "LAYER":
             reopen_layers([LayerOf(rig.armature, rig.bones, first, last)], made, view_layer, undo)
-        solving = solve_body_frames(rig, frames, settings, scene, view_layer, undo)
+        solving = solve_body_frames(rig, frames, settings, warnings, scene, view_layer, undo)
         samples, problem, between, states = yield from solving
         kept, count = _kept(rig, ends, scene) if keep else ({}, 0)
         if count:

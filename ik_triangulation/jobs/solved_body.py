@@ -16,6 +16,7 @@ from ..rig.body import RigBody
 from ..rig.frames.body_frames import Animation
 from ..rig.frames.body_samples import BodySamples, as_below, body_by_hand, read_animation, read_body
 from ..rig.stored_body import corrected_times
+from ..rig.units import distance_text
 from .edited_shot import fades, near_shown
 from .keys import BodyKeySettings
 from .problem import BodyProblem, read_problem
@@ -25,19 +26,21 @@ from .spaces import fit_spaces
 BAKE_PARTS = 5  # of a bake
 _FITS = 12  # times that a body is solved at most, where its own bones carry targets
 _FITTED = 3e-6  # of the body's size: how far these may jump
+_SEEN = 1e-3  # of it: more than this is told
 
 
 def solve_body_frames(
     rig: RigBody,
     frames: Sequence[float],
     settings: BodyKeySettings,
+    warnings: list[str],
     scene: Scene,
     view_layer: ViewLayer,
     undo: ExitStack,
 ) -> Job[tuple[BodySamples, BodyProblem, BodyProblem | None, States]]:
     """Read and solve a body, and again while targets in spaces on its own bones would jump as these move.
 
-    Returns its samples, the problem, that between the frames, and the states.
+    Returns its samples, the problem, that between the frames, and the states; adds to the `warnings` if they still do.
     """
     layer = settings.destination == "LAYER"
     corrected = None if layer else corrected_times(rig, scene)
@@ -60,11 +63,18 @@ def solve_body_frames(
             states = near.states
         else:
             states, _ = yield from relay(problem.path(scene, settings.smoothing), (1, BAKE_PARTS))
-        if attempt < _FITS - 1:
-            far = fit_spaces(rig, partial(problem.place_of, states), relaxed, scene, view_layer, undo)
-            scale = float(np.cbrt(abs(np.linalg.det(samples.worlds[:3, :3, 0]))))
-            if far <= _FITTED * scale * problem.body.tree.size:
-                break
+        is_last = attempt == _FITS - 1
+        with ExitStack() as looking:  # the last time it is only seen how far they jump
+            changed = looking if is_last else undo
+            far = fit_spaces(rig, partial(problem.place_of, states), relaxed, scene, view_layer, changed)
+        size = problem.body.tree.size * float(np.cbrt(abs(np.linalg.det(samples.worlds[:3, :3, 0]))))
+        if far <= _FITTED * size:
+            break
+        if is_last and far > _SEEN * size:
+            warnings.append(
+                f"Targets in spaces on bones of the body jump by {distance_text(far, scene)} where these begin or end, "
+                "as the body cannot follow them. Bring them within reach, or let the spaces go on."
+            )
     if between is not None:
         between.carry_as(problem)
     return samples, problem, between, states

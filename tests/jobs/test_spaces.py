@@ -9,10 +9,12 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_triangulation.errors import AnimationError, IKError, TargetError
-from ik_triangulation.jobs.bake import bake
+from ik_triangulation.jobs import solved_body
+from ik_triangulation.jobs.bake import bake, bake_body
 from ik_triangulation.jobs.edit import pull
 from ik_triangulation.jobs.edited_part import Pull
 from ik_triangulation.jobs.mirror import mirror_motion
+from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.removal import remove_everything
 from ik_triangulation.jobs.retime import retime
 from ik_triangulation.jobs.setup import add_limbs
@@ -20,9 +22,9 @@ from ik_triangulation.jobs.spaces import end_space, remove_space, set_space, spa
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.targets.made import keep_target
 
-from ..bodies import followed_rig, human_rig, tails
+from ..bodies import SMALL, followed_rig, human_rig, set_up_rig, tails
 from ..interrupted import BrokenError, FailingWrite, writes_that_undo_all
-from ..rigs import armature, empty, nothing_lost
+from ..rigs import all_keys, armature, empty, nothing_lost
 
 pytestmark = pytest.mark.usefixtures("empty_scene", "addon")
 LAST, START, END = 60, 20, 40
@@ -183,6 +185,17 @@ def test_a_control_bone_is_carried_too(shot):
     tables = worlds(table, (START, END, END + 1))
     held = [tables[frame].inverted() @ shown(frame) for frame in tables]
     assert max((each - held[0]).length for each in held) < NEAR
+
+
+def test_a_bake_tells_of_targets_that_still_jump_and_leaves_them_so(monkeypatch):
+    monkeypatch.setattr(solved_body, "_FITS", 1)
+    rig = set_up_rig(12, SMALL)
+    set_space(rig, "hand.R", rig, "spine", frame_start=4, frame_end=8)
+    target = rig.pose.bones["hand.R"].ik_triangulation.target
+    before = all_keys(target)
+    (told,) = [text for text in bake_body(body_of(rig, "hand.R"), 1, 12).warnings if "jump by" in text]
+    assert "Bring them within reach" in told
+    assert all_keys(target) == before
 
 
 def test_a_pull_across_spaces_moves_the_target_by_its_profile_and_a_retime_is_refused(shot):
