@@ -85,9 +85,9 @@ def test_one_press_and_bake_have_a_character_of_other_proportions_walk():
     bpy.ops.object.mode_set(mode="POSE")
     kept = all_keys(source)
     assert bpy.ops.pose.ik_triangulation_follow_rig() == {"FINISHED"}
+    result = follow_rig(rig, source, 1, LAST)  # once more: the targets before are replaced
     assert bpy.ops.pose.ik_triangulation_bake_all() == {"FINISHED"}
     assert all_keys(source) == kept
-    result = follow_rig(rig, source, 1, LAST)  # once more: the targets before are replaced
     assert len([ob for ob in bpy.data.objects if ob.name.startswith(result.tips[0])]) == 1
     assert_walks_as(rig, source, result.contacts, result.scale)
 
