@@ -31,6 +31,7 @@ from ..rig.keyframes.channelbags import ensure_channelbag
 from ..rig.keyframes.reading import keep_followed
 from ..rig.limb import Limb
 from ..rig.retargeting import FACE, HIPS, Figure, PartPlace, Retargeting
+from ..rig.stance import look_of
 from ..rig.targets.made import is_made, remove_unused
 from ..rig.targets.untouched import forget_rotation, put_at_tip
 from ..rig.timeline import Clock, check_nla, evaluated_time, fps_of
@@ -44,6 +45,8 @@ from .setup import NewBody, new_target, set_up_body
 from .writing import Keys, Undo, Writing, keep_objects, write_together
 
 _SMOOTHING = 0.3  # of elbows and knees, which the targets leave free: those of a recording move smoothly
+
+_AHEAD = 3.0  # of a leg: distance to what a head looks at, so far that its place matters little
 
 
 @dataclass(frozen=True)
@@ -189,6 +192,10 @@ def _give_targets(
         if not stored.is_property_set("smoothing"):
             stored.smoothing = _SMOOTHING
         forget_rotation(target)
+        if part == FACE:
+            ahead = _AHEAD * figure.length("foot.L") * look_of(armature, tip).axis
+            turned = [place.to_quaternion() @ ahead for place in places]
+            places = [Matrix.Translation(way) @ place for way, place in zip(turned, places, strict=True)]
         _key(target, armature, tip, places, frames, scene, undo)
         tips.append(tip)
     armature.update_tag()

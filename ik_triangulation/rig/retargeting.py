@@ -34,7 +34,7 @@ _OFF_THE_FLOOR = 0.25  # of a leg: height of planted feet at which the rest pose
 _SIDES = "L", "R"
 _LINKS = {"shoulder": "forearm", "thigh": "shin"}  # upper and lower parts of limbs
 
-HIPS, CHEST, FACE = "hips", "chest", "head"
+HIPS, CHEST, FACE, CLAVICLE = "hips", "chest", "head", "clavicle"
 
 
 class PartPlace(NamedTuple):
@@ -83,6 +83,9 @@ class Figure:
         for side in _SIDES:
             for line, parts in ((arms[side], ("shoulder", "forearm", "hand")), (legs[side], ("thigh", "shin", "foot"))):
                 self.bones |= {f"{part}.{side}": line[k] for part, k in zip(parts, (0, 1, -1), strict=True)}
+            above = (bone.name for bone in armature.data.bones[arms[side][0]].parent_recursive)
+            clavicle = next((name for name in above if self._part(name) == CLAVICLE), "")
+            self.bones |= {f"{CLAVICLE}.{side}": clavicle} if clavicle else {}
         self.limbs = {f"hand.{side}": arms[side] for side in _SIDES} | {f"foot.{side}": legs[side] for side in _SIDES}
         self.base = self._ground()
         self._into = self.base.inverted() @ armature.matrix_world  # from the armature's space where it is now
@@ -265,6 +268,8 @@ class Retargeting:
         Limbs point where the source's do; as much as they have to be turned for that at rest, they are anywhere.
         """
         found = {part: shown[part].turn @ turned for part, turned in self.turned.items()}
+        clavicles = [f"{CLAVICLE}.{side}" for side in _SIDES]
+        found |= {part: shown[part].turn for part in clavicles if part in shown and part in self.target.bones}
         found |= self._spine_turns(shown)
         if FACE in self.source.bones and FACE in self.target.bones:
             chest, face, necks = shown[CHEST].turn, shown[FACE].turn, self.target.neck
