@@ -28,6 +28,7 @@ from .stance import stance_of
 
 _PALM = 0.35  # of the forearm: distance of the palm from the wrist
 _NEAR, _FAR = 0.2, 0.7  # of the arm: distances of the hands at which they are as near here, and on their own
+_COMING = 8  # frames in which hands come to that
 _MEETINGS = 8  # halvings of what is missing where one hand is at the end of its reach, so that the other comes to it
 _STRAIGHT = 0.9999  # of a leg: the farthest that hips are from an ankle, where the source's leg is not straighter
 _OFF_THE_FLOOR = 0.25  # of a leg: height of planted feet at which the rest pose does not stand on the ground
@@ -254,7 +255,9 @@ class Retargeting:
         hips = self._within_reach(list(self._hips(shown, feet)), feet)
         feet = {end: self._drawn_in(end, places, hips, spans[end]) for end, places in feet.items()}
         found: dict[str, list[PartPlace]] = {HIPS: hips, **feet}
-        upper = [self._upper(each, own) for each, own in zip(shown, hips, strict=True)]
+        # Where hands come near each other fast that begins before, so that elbows and wrists do not jump.
+        near = _over(np.array([self._nearness(each) for each in shown]), _COMING)
+        upper = [self._upper(each, own, share) for each, own, share in zip(shown, hips, near.tolist(), strict=True)]
         found |= {name: [each[name] for each in upper] for name in upper[0]}
         rest = {name: self.target.rest[name].to_quaternion() for name in found}
         return {
@@ -320,8 +323,8 @@ class Retargeting:
                 found[number] = foot._replace(place=thigh + leg * (longest / leg.length))
         return found
 
-    def _upper(self, shown: Mapping[str, PartPlace], hips: PartPlace) -> dict[str, PartPlace]:
-        """Return chest, head and hands of one moment, above the target's hips."""
+    def _upper(self, shown: Mapping[str, PartPlace], hips: PartPlace, near: float) -> dict[str, PartPlace]:
+        """Return chest, head and hands of one moment, above the target's hips; the hands as `near` as _nearness()."""
         chest = self._chest(shown, hips)
         found = {} if chest is hips else {CHEST: chest}
         if self.target.stiff:
@@ -336,7 +339,7 @@ class Retargeting:
             palms[end] = shoulders[end] + arm * (shown[end].carries(self.source.point(end)) - shown[shoulder].place)
             turns[end] = shown[end].turn @ self.turned[end]
         for _ in range(_MEETINGS):
-            self._bring_together(palms, shown)
+            self._bring_together(palms, shown, near)
             for end, palm in palms.items():
                 at = turns[end] @ self.target.point(end)
                 way = palm - at - shoulders[end]
@@ -373,13 +376,20 @@ class Retargeting:
             own = before.rotation_difference(now) @ own * (now.length / before.length)
         return PartPlace(base.carries(own), shown[name].turn)
 
-    def _bring_together(self, palms: dict[str, Vector], shown: Mapping[str, PartPlace]) -> None:
+    def _between_palms(self, shown: Mapping[str, PartPlace]) -> Vector:
+        """Return the vector from the source's right palm to its left one."""
         left, right = (shown[end].carries(self.source.point(end)) for end in ("hand.L", "hand.R"))
-        arm = sum(self.arms.values()) / 2.0
+        return left - right
+
+    def _nearness(self, shown: Mapping[str, PartPlace]) -> float:
+        """Return how much the hands are to be as far apart as the source's, by the arms: 0 to 1, the nearer the more."""
         reach = sum(map(self.source.length, self.arms)) / 2.0
-        t = min(max(((left - right).length / reach - _NEAR) / (_FAR - _NEAR), 0.0), 1.0)
-        share = 1.0 - t * t * (3.0 - 2.0 * t)
-        missing = ((left - right) * arm - (palms["hand.L"] - palms["hand.R"])) * (0.5 * share)
+        t = min(max((self._between_palms(shown).length / reach - _NEAR) / (_FAR - _NEAR), 0.0), 1.0)
+        return 1.0 - t * t * (3.0 - 2.0 * t)
+
+    def _bring_together(self, palms: dict[str, Vector], shown: Mapping[str, PartPlace], near: float) -> None:
+        arm = sum(self.arms.values()) / 2.0
+        missing = (self._between_palms(shown) * arm - (palms["hand.L"] - palms["hand.R"])) * (0.5 * near)
         palms["hand.L"], palms["hand.R"] = palms["hand.L"] + missing, palms["hand.R"] - missing
 
 
