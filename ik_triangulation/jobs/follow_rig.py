@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 import numpy as np
 from bpy.types import Object, PropertyGroup, Scene, ViewLayer
-from mathutils import Matrix
+from mathutils import Matrix, Quaternion
 
 from ..cooperative import Job, Work, cooperative, finished, relay
 from ..errors import AnimationError, RigError, TargetError

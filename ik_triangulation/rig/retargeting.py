@@ -357,7 +357,7 @@ class Retargeting:
         return at
 
     def _spine_turns(self, shown: Mapping[str, PartPlace]) -> dict[str, Quaternion]:
-        """Return the turns of the hips and of the spine's bones: those of the source at the same share of its length."""
+        """Return the turns of hips and spine: those of the source's bones at the same share of its length."""
         turns = [shown[name].turn for name in (HIPS, *self.source.spine)]
         found, stiff = {HIPS: turns[0]}, self.target.stiff
         for number, name in enumerate(self.target.spine, 1):
@@ -382,7 +382,7 @@ class Retargeting:
         return left - right
 
     def _nearness(self, shown: Mapping[str, PartPlace]) -> float:
-        """Return how much the hands are to be as far apart as the source's, by the arms: 0 to 1, the nearer the more."""
+        """Return how much the hands are to be as far apart as the source's, from 0 to 1: the nearer the more."""
         reach = sum(map(self.source.length, self.arms)) / 2.0
         t = min(max((self._between_palms(shown).length / reach - _NEAR) / (_FAR - _NEAR), 0.0), 1.0)
         return 1.0 - t * t * (3.0 - 2.0 * t)

@@ -13,7 +13,17 @@ from mathutils import Vector
 from ...kinematics import Body
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Geometry, States
-from ...kinematics.batch.algebra import compose, cross, dot, lengths, matrices, normalized, quaternions, signs_along, turn_vectors
+from ...kinematics.batch.algebra import (
+    compose,
+    cross,
+    dot,
+    lengths,
+    matrices,
+    normalized,
+    quaternions,
+    signs_along,
+    turn_vectors,
+)
 from ..armature import Channels
 from ..body import BodyRest, RigBody
 from ..keyframes.channelbags import channelbag_of, find_curves

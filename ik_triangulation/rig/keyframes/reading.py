@@ -118,9 +118,8 @@ def replaced_in(bag: ActionChannelbag | None, path: str) -> Replaced | None:
         kept = json.loads(text) if text else None
         if kept is None:
             return None
-        keys, followed = (
-            {int(index): unpacked(each) for index, each in some.items()} for some in (kept["keys"], kept.get("followed", {}))
-        )
+        found = [kept["keys"], kept.get("followed", {})]
+        keys, followed = ({int(index): unpacked(each) for index, each in some.items()} for some in found)
         return Replaced(str(kept["mode"]), tuple(map(float, kept["before"])), keys, followed)
     except (AttributeError, LookupError, TypeError, ValueError):
         return None  # damaged
