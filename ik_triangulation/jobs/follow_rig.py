@@ -74,8 +74,9 @@ def follow_rig(
 
     Hips, chest, hands and feet get empties with a key at every frame, and the head one in front of its face. The way
     over the ground and the heights are scaled by the legs, hands by the arms; planted feet stay at one place, and hands
-    that touch still do. All is relative to where both characters stand at rest, and to where they look. Baking the body
-    then keys its bones. Targets of an earlier call are replaced. Raises an IKError that names the culprit; then, and if
+    that touch still do. All is relative to where both characters stand at rest, and to where they look. The bones get
+    generated keys that turn them as those of the source; baking the body corrects these where the targets need it.
+    Targets of an earlier call are replaced. Raises an IKError that names the culprit; then, and if
     it is stopped, nothing has changed.
     """
     check_registered()
