@@ -10,33 +10,43 @@ from typing import Any
 import bpy
 import numpy as np
 from bpy.types import Object, PropertyGroup, Scene, ViewLayer
-from mathutils import Matrix
+from mathutils import Matrix, Quaternion
 
-from ..cooperative import Job, cooperative, finished, relay
+from ..cooperative import Job, Work, cooperative, finished, relay
 from ..errors import AnimationError, RigError, TargetError
 from ..rig.anatomy.limbs import ARM, LEG, NECK, Anatomy
 from ..rig.animated import moving_curves
 from ..rig.armature import bones_from_tip
-from ..rig.body import Contact
+from ..rig.body import Contact, RigBody
 from ..rig.checks import check_armature, check_range
 from ..rig.controls import Controls
+from ..rig.destination import Destination
+from ..rig.frames.body_frames import animation_turned
+from ..rig.frames.body_samples import read_body
 from ..rig.frames.reader import FrameReader
+from ..rig.hips import check_hips
 from ..rig.ik_controls import limbs_with_ik
-from ..rig.keyframes import Channel, replace_keys
+from ..rig.keyframes import Channel, check_keys, replace_keys
 from ..rig.keyframes.channelbags import ensure_channelbag
+from ..rig.keyframes.reading import keep_followed
 from ..rig.limb import Limb
 from ..rig.retargeting import FACE, HIPS, Figure, PartPlace, Retargeting
+from ..rig.stance import look_of
 from ..rig.targets.made import is_made, remove_unused
 from ..rig.targets.untouched import forget_rotation, put_at_tip
-from ..rig.timeline import Clock, fps_of
+from ..rig.timeline import Clock, check_nla, evaluated_time, fps_of
 from ..settings import check_registered
 from ..settings.joint import JointSettings
 from ..settings.property_groups import keep_settings
 from ..settings.table import settings_of
+from .keys import body_channels
+from .problem import body_of, read_problem
 from .setup import NewBody, new_target, set_up_body
-from .writing import Undo, keep_objects
+from .writing import Keys, Undo, Writing, keep_objects, write_together
 
 _SMOOTHING = 0.3  # of elbows and knees, which the targets leave free: those of a recording move smoothly
+
+_AHEAD = 3.0  # of a leg: distance to what a head looks at, so far that its place matters little
 
 
 @dataclass(frozen=True)
@@ -64,8 +74,9 @@ def follow_rig(
 
     Hips, chest, hands and feet get empties with a key at every frame, and the head one in front of its face. The way
     over the ground and the heights are scaled by the legs, hands by the arms; planted feet stay at one place, and hands
-    that touch still do. All is relative to where both characters stand at rest, and to where they look. Baking the body
-    then keys its bones. Targets of an earlier call are replaced. Raises an IKError that names the culprit; then, and if
+    that touch still do. All is relative to where both characters stand at rest, and to where they look. The bones get
+    generated keys that turn them as those of the source; baking the body corrects these where the targets need it.
+    Targets of an earlier call are replaced. Raises an IKError that names the culprit; then, and if
     it is stopped, nothing has changed.
     """
     check_registered()
@@ -109,6 +120,11 @@ def follow_rig(
         found.sort(key=lambda each: (each.frame_start, each.tip))
         result = Following(source.name, tips, tuple(found), len(frames), retargeting.legs, body.doubts)
         view_layer.update()
+        turns = [retargeting.turns(each) for each in shown]
+        rig = body_of(armature, tips[0])
+        if rig is not None:
+            copying = _copy_turns(rig, own, turns, wanted[HIPS], frames, scene, view_layer, undo)
+            yield from relay(copying, (len(frames), len(frames)))
         undo.pop_all()
     kept = {bone.ik_triangulation.target for bone in armature.pose.bones}
     for target in {each for each in before if is_made(each) and each not in kept}:
@@ -177,10 +193,51 @@ def _give_targets(
         if not stored.is_property_set("smoothing"):
             stored.smoothing = _SMOOTHING
         forget_rotation(target)
+        if part == FACE:
+            ahead = _AHEAD * figure.length("foot.L") * look_of(armature, tip).axis
+            turned = [place.to_quaternion() @ ahead for place in places]
+            places = [Matrix.Translation(way) @ place for way, place in zip(turned, places, strict=True)]
         _key(target, armature, tip, places, frames, scene, undo)
         tips.append(tip)
     armature.update_tag()
     return tuple(tips)
+
+
+def _copy_turns(
+    rig: RigBody,
+    figure: Figure,
+    turns: Sequence[Mapping[str, Quaternion]],
+    hips: Sequence[Matrix],
+    frames: Sequence[float],
+    scene: Scene,
+    view_layer: ViewLayer,
+    undo: Undo,
+) -> Work[None]:
+    """Key the bones of a body with the turns of the parts (world space) that they are, and the hips at their places.
+
+    Baking replaces these keys, and stays near them: so elbows and knees are where the source has them, and the targets
+    only correct that. Bones that are no part stay as they are.
+    """
+    armature, ends = rig.armature, (frames[0], frames[-1])
+    check_keys(armature, rig.bones)
+    check_hips(armature, rig.hips)
+    check_nla(armature, scene, *ends)
+    into, turned = armature.matrix_world.inverted(), armature.matrix_world.to_quaternion().conjugated()
+    rotations = {
+        figure.bones[part]: np.moveaxis(np.array([(turned @ each[part]).to_matrix() for each in turns], float), 0, -1)
+        for part in turns[0]
+    }
+    place = np.array([into @ each.translation for each in hips], float).T
+    samples = yield from read_body(rig, scene, frames, view_layer, switched=True)
+    problem = yield from read_problem(rig, samples, scene)
+    moved = animation_turned(rig, samples.bases, rotations, place, samples.rotations)
+    runs = body_channels(rig, problem, problem.posed(moved.rotations, moved.locations))
+    clock, destination = Clock(scene, armature), Destination(*(evaluated_time(scene, frame) for frame in ends))
+    keys = Keys(runs, list(map(clock.time, frames)), "LINEAR", 0)
+    yield from write_together([Writing(rig, keys, ends, destination)], undo, scene=scene, view_layer=view_layer)
+    bag = destination.bag("ACTION", armature, undo)
+    for run in runs:
+        keep_followed(bag, run.path, (clock.time(ends[0]), clock.time(ends[1])), undo)
 
 
 def _has_ik(armature: Object) -> bool:

@@ -276,12 +276,13 @@ def _replaced(kept: Replaced | None, change: Change, present: Sequence[float], l
     if kept is None:
         return None
     before = change(np.array([kept.before[: len(present)]], float))[0] if kept.before else ()
-    keys = kept.keys
-    alike = keys and len({tuple(each["co"][:, 0].tolist()) for each in keys.values()}) == 1
-    new = changed_keys(keys, kept.before or present, change) if alike else {}
-    for column in new.values():
-        _later(column, later)
-    return Replaced(kept.mode, tuple(map(float, before)), new)
+    new = []
+    for keys in (kept.keys, dict(kept.followed)):
+        alike = keys and len({tuple(each["co"][:, 0].tolist()) for each in keys.values()}) == 1
+        new.append(changed_keys(keys, kept.before or present, change) if alike else {})
+        for column in new[-1].values():
+            _later(column, later)
+    return Replaced(kept.mode, tuple(map(float, before)), *new)
 
 
 def _change(

@@ -74,12 +74,12 @@ class BodyProblem:
         self.body: Body = like.body if like else self.rest.body(samples.channels, Vector(up))
         tree = self.body.tree
         self._ways = np.einsum("ijf,jk->ikf", samples.bases[:3, :3], np.array(self.rest.locating[0], float))
-        self.reference = self._posed(samples.rotations, samples.locations)
+        self.reference = self.posed(samples.rotations, samples.locations)
         held_by = animated or Animation(samples.rotations, samples.locations, samples.shown)
         if held_by.shown is not None:
             self.held_frames = held_by.shown
         else:
-            posed = self.reference if animated is None else self._posed(animated.rotations, animated.locations)
+            posed = self.reference if animated is None else self.posed(animated.rotations, animated.locations)
             self.held_frames = Geometry(tree, posed).frames
         self.held_frames = with_places(rig, self.held_frames, samples.places)
         if contacts:
@@ -270,7 +270,7 @@ class BodyProblem:
         ways = np.einsum("ijf,jf->if", self._ways[..., columns], locations)
         return np.asarray(self.samples.bases[:3, 3, columns] + ways)
 
-    def _posed(self, rotations: Numbers, locations: Numbers) -> States:
+    def posed(self, rotations: Numbers, locations: Numbers) -> States:
         """Return the states with these rotations (n, 4, F) of all joints and locations (3, F) of the hips."""
         bases, tree, count = self.samples.bases, self.body.tree, len(self.samples.frames)
         place = bases[:3, 3] + np.einsum("ijf,jf->if", self._ways, locations)

@@ -28,12 +28,14 @@ from .stance import stance_of
 
 _PALM = 0.35  # of the forearm: distance of the palm from the wrist
 _NEAR, _FAR = 0.2, 0.7  # of the arm: distances of the hands at which they are as near here, and on their own
+_COMING = 8  # frames in which hands come to that
 _MEETINGS = 8  # halvings of what is missing where one hand is at the end of its reach, so that the other comes to it
 _STRAIGHT = 0.9999  # of a leg: the farthest that hips are from an ankle, where the source's leg is not straighter
 _OFF_THE_FLOOR = 0.25  # of a leg: height of planted feet at which the rest pose does not stand on the ground
 _SIDES = "L", "R"
+_LINKS = {"shoulder": "forearm", "thigh": "shin"}  # upper and lower parts of limbs
 
-HIPS, CHEST, FACE = "hips", "chest", "head"
+HIPS, CHEST, FACE, CLAVICLE = "hips", "chest", "head", "clavicle"
 
 
 class PartPlace(NamedTuple):
@@ -74,12 +76,17 @@ class Figure:
         neck = next((limb.bones for limb in found if limb.kind is NECK and self._part(limb.bones[-1]) == FACE), ())
         if neck:
             self.bones[FACE] = neck[-1]
+        self.neck = tuple(f"neck.{number}" for number in range(len(neck) - 1))
+        self.bones |= dict(zip(self.neck, neck, strict=False))
         self.spine = self._spine()
         below = [number for number, name in enumerate(self.spine, 1) if self.bones[name] == pelvis]
         self.stiff = below[0] if below else 0  # bones up to the pelvis, where what moves the hips is below it
         for side in _SIDES:
-            self.bones |= {f"shoulder.{side}": arms[side][0], f"hand.{side}": arms[side][-1]}
-            self.bones |= {f"thigh.{side}": legs[side][0], f"foot.{side}": legs[side][-1]}
+            for line, parts in ((arms[side], ("shoulder", "forearm", "hand")), (legs[side], ("thigh", "shin", "foot"))):
+                self.bones |= {f"{part}.{side}": line[k] for part, k in zip(parts, (0, 1, -1), strict=True)}
+            above = (bone.name for bone in armature.data.bones[arms[side][0]].parent_recursive)
+            clavicle = next((name for name in above if self._part(name) == CLAVICLE), "")
+            self.bones |= {f"{CLAVICLE}.{side}": clavicle} if clavicle else {}
         self.limbs = {f"hand.{side}": arms[side] for side in _SIDES} | {f"foot.{side}": legs[side] for side in _SIDES}
         self.base = self._ground()
         self._into = self.base.inverted() @ armature.matrix_world  # from the armature's space where it is now
@@ -153,6 +160,16 @@ class Figure:
             found[end] = frames
         return found
 
+    @cached_property
+    def links(self) -> dict[str, Vector]:
+        """Vectors along both parts of all limbs at rest, to the next joint."""
+        found = {}
+        for end in self.limbs:
+            root, middle, tip = self._heads(end)[:3]
+            upper = "shoulder" if end.startswith("hand") else "thigh"
+            found[upper + end[-2:]], found[_LINKS[upper] + end[-2:]] = middle - root, tip - middle
+        return found
+
     def point(self, end: str) -> Vector:
         """Return the way from wrist to palm, or from ankle to the ball of the foot, at rest."""
         elbow, wrist = self._heads(end)[-2:]
@@ -184,6 +201,8 @@ class Retargeting:
         self.legs = sum(both[1]) / sum(both[0])
         self.arms = {end: target.length(end) / source.length(end) for end in ("hand.L", "hand.R")}
         self.turned = {end: self._turned(end) for end in source.frames}
+        links = source.links
+        self.turned |= {part: own.rotation_difference(links[part]) for part, own in target.links.items()}
         self.floor = 0.0
 
     def _turned(self, end: str) -> Quaternion:
@@ -236,13 +255,30 @@ class Retargeting:
         hips = self._within_reach(list(self._hips(shown, feet)), feet)
         feet = {end: self._drawn_in(end, places, hips, spans[end]) for end, places in feet.items()}
         found: dict[str, list[PartPlace]] = {HIPS: hips, **feet}
-        upper = [self._upper(each, own) for each, own in zip(shown, hips, strict=True)]
+        # Where hands come near each other fast that begins before, so that elbows and wrists do not jump.
+        near = _over(np.array([self._nearness(each) for each in shown]), _COMING)
+        upper = [self._upper(each, own, share) for each, own, share in zip(shown, hips, near.tolist(), strict=True)]
         found |= {name: [each[name] for each in upper] for name in upper[0]}
         rest = {name: self.target.rest[name].to_quaternion() for name in found}
         return {
             name: [self.target.base @ Matrix.LocRotScale(at.place, at.turn @ rest[name], None) for at in places]
             for name, places in found.items()
         }
+
+    def turns(self, shown: Mapping[str, PartPlace]) -> dict[str, Quaternion]:
+        """Return the rotations (world space) of the target's parts that are turned as those of the source are.
+
+        Limbs point where the source's do; as much as they have to be turned for that at rest, they are anywhere.
+        """
+        found = {part: shown[part].turn @ turned for part, turned in self.turned.items()}
+        clavicles = [f"{CLAVICLE}.{side}" for side in _SIDES]
+        found |= {part: shown[part].turn for part in clavicles if part in shown and part in self.target.bones}
+        found |= self._spine_turns(shown)
+        if FACE in self.source.bones and FACE in self.target.bones:
+            chest, face, necks = shown[CHEST].turn, shown[FACE].turn, self.target.neck
+            found |= {part: chest.slerp(face, k / (len(necks) + 1)) for k, part in enumerate(necks, 1)} | {FACE: face}
+        base = self.target.base.to_quaternion()
+        return {part: base @ turn @ self.target.rest[part].to_quaternion() for part, turn in found.items()}
 
     def _feet(self, end: str, shown: Sequence[Mapping[str, PartPlace]], balls: Numbers) -> list[PartPlace]:
         turns = [each[end].turn @ self.turned[end] for each in shown]
@@ -287,8 +323,8 @@ class Retargeting:
                 found[number] = foot._replace(place=thigh + leg * (longest / leg.length))
         return found
 
-    def _upper(self, shown: Mapping[str, PartPlace], hips: PartPlace) -> dict[str, PartPlace]:
-        """Return chest, head and hands of one moment, above the target's hips."""
+    def _upper(self, shown: Mapping[str, PartPlace], hips: PartPlace, near: float) -> dict[str, PartPlace]:
+        """Return chest, head and hands of one moment, above the target's hips; the hands as `near` as _nearness()."""
         chest = self._chest(shown, hips)
         found = {} if chest is hips else {CHEST: chest}
         if self.target.stiff:
@@ -303,7 +339,7 @@ class Retargeting:
             palms[end] = shoulders[end] + arm * (shown[end].carries(self.source.point(end)) - shown[shoulder].place)
             turns[end] = shown[end].turn @ self.turned[end]
         for _ in range(_MEETINGS):
-            self._bring_together(palms, shown)
+            self._bring_together(palms, shown, near)
             for end, palm in palms.items():
                 at = turns[end] @ self.target.point(end)
                 way = palm - at - shoulders[end]
@@ -313,17 +349,22 @@ class Retargeting:
         return found
 
     def _chest(self, shown: Mapping[str, PartPlace], hips: PartPlace) -> PartPlace:
-        """Return the chest on a spine whose bones are turned as those of the source at the same share of its length."""
-        names = (HIPS, *self.source.spine)
-        turns = [shown[name].turn for name in names]
-        at, below = hips, HIPS
-        for number, name in enumerate(self.target.spine, 1):
-            stiff = self.target.stiff
-            share = max(number - stiff, 0) / max(len(self.target.spine) - stiff, 1) * (len(names) - 1)
-            whole = min(int(share), max(len(names) - 2, 0))
-            turn = turns[whole].slerp(turns[whole + 1], share - whole) if len(turns) > 1 else turns[0]
-            at, below = PartPlace(at.carries(self.target.at_rest(name) - self.target.at_rest(below)), turn), name
+        """Return the chest on a spine that is turned as the source's is."""
+        at, below, turns = hips, HIPS, self._spine_turns(shown)
+        for name in self.target.spine:
+            way = self.target.at_rest(name) - self.target.at_rest(below)
+            at, below = PartPlace(at.carries(way), turns[name]), name
         return at
+
+    def _spine_turns(self, shown: Mapping[str, PartPlace]) -> dict[str, Quaternion]:
+        """Return the turns of hips and spine: those of the source's bones at the same share of its length."""
+        turns = [shown[name].turn for name in (HIPS, *self.source.spine)]
+        found, stiff = {HIPS: turns[0]}, self.target.stiff
+        for number, name in enumerate(self.target.spine, 1):
+            share = max(number - stiff, 0) / max(len(self.target.spine) - stiff, 1) * (len(turns) - 1)
+            whole = min(int(share), max(len(turns) - 2, 0))
+            found[name] = turns[whole].slerp(turns[whole + 1], share - whole) if len(turns) > 1 else turns[0]
+        return found
 
     def _carried(self, name: str, on: str, shown: Mapping[str, PartPlace], base: PartPlace) -> PartPlace:
         """Return where a part is that another one carries: as the source's has moved on its own since rest."""
@@ -335,13 +376,20 @@ class Retargeting:
             own = before.rotation_difference(now) @ own * (now.length / before.length)
         return PartPlace(base.carries(own), shown[name].turn)
 
-    def _bring_together(self, palms: dict[str, Vector], shown: Mapping[str, PartPlace]) -> None:
+    def _between_palms(self, shown: Mapping[str, PartPlace]) -> Vector:
+        """Return the vector from the source's right palm to its left one."""
         left, right = (shown[end].carries(self.source.point(end)) for end in ("hand.L", "hand.R"))
-        arm = sum(self.arms.values()) / 2.0
+        return left - right
+
+    def _nearness(self, shown: Mapping[str, PartPlace]) -> float:
+        """Return how much the hands are to be as far apart as the source's, from 0 to 1: the nearer the more."""
         reach = sum(map(self.source.length, self.arms)) / 2.0
-        t = min(max(((left - right).length / reach - _NEAR) / (_FAR - _NEAR), 0.0), 1.0)
-        share = 1.0 - t * t * (3.0 - 2.0 * t)
-        missing = ((left - right) * arm - (palms["hand.L"] - palms["hand.R"])) * (0.5 * share)
+        t = min(max((self._between_palms(shown).length / reach - _NEAR) / (_FAR - _NEAR), 0.0), 1.0)
+        return 1.0 - t * t * (3.0 - 2.0 * t)
+
+    def _bring_together(self, palms: dict[str, Vector], shown: Mapping[str, PartPlace], near: float) -> None:
+        arm = sum(self.arms.values()) / 2.0
+        missing = (self._between_palms(shown) * arm - (palms["hand.L"] - palms["hand.R"])) * (0.5 * near)
         palms["hand.L"], palms["hand.R"] = palms["hand.L"] + missing, palms["hand.R"] - missing
 
 

@@ -9,7 +9,7 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_triangulation.errors import AnimationError, ChainError, TargetError
-from ik_triangulation.jobs.bake import bake_body
+from ik_triangulation.jobs.bake import bake_body, delete_generated
 from ik_triangulation.jobs.follow_rig import follow_rig
 from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.removal import remove_everything
@@ -85,9 +85,9 @@ def test_one_press_and_bake_have_a_character_of_other_proportions_walk():
     bpy.ops.object.mode_set(mode="POSE")
     kept = all_keys(source)
     assert bpy.ops.pose.ik_triangulation_follow_rig() == {"FINISHED"}
+    result = follow_rig(rig, source, 1, LAST)  # once more: the targets before are replaced
     assert bpy.ops.pose.ik_triangulation_bake_all() == {"FINISHED"}
     assert all_keys(source) == kept
-    result = follow_rig(rig, source, 1, LAST)  # once more: the targets before are replaced
     assert len([ob for ob in bpy.data.objects if ob.name.startswith(result.tips[0])]) == 1
     assert_walks_as(rig, source, result.contacts, result.scale)
 
@@ -138,6 +138,43 @@ def test_hands_that_touch_in_the_source_touch(kind, size, arms):
     ratio = np.divide(*(Figure(each).length("hand.L") for each in (rig, source)))
     assert theirs[-1] < 0.2
     assert own[-1] == pytest.approx(theirs[-1] * ratio, abs=0.01)
+
+
+def limbs_off(rig, source, last):
+    """How far limbs point away from the source's, at the median [degrees]."""
+    (_own, shown), (_theirs, their_shown) = seen(rig, last), seen(source, last)
+    off = []
+    for upper, lower, end in (("shoulder", "forearm", "hand"), ("thigh", "shin", "foot")):
+        for one, other in ((upper, lower), (lower, end)):
+            for side, (a, b) in itertools.product("LR", zip(shown, their_shown, strict=True)):
+                ways = [each[f"{other}.{side}"].place - each[f"{one}.{side}"].place for each in (a, b)]
+                off.append(np.degrees(ways[0].angle(ways[1])))
+    return float(np.median(off))
+
+
+def test_limbs_point_where_those_of_the_source_do_also_when_baked_again():
+    last = 12
+    source, rig = clapping(last), other("VRoid", 0.7, 1.1)
+    tip = follow_rig(rig, source, 1, last).tips[0]
+    assert limbs_off(rig, source, last) < 0.1
+    bake_body(body_of(rig, tip), 1, last)
+    assert (off := limbs_off(rig, source, last)) < 3.0
+    bake_body(body_of(rig, tip), 1, last)
+    assert limbs_off(rig, source, last) == pytest.approx(off, abs=0.1)
+
+
+def test_keys_of_the_follower_come_back_when_generated_ones_are_deleted():
+    source, rig = walker(12), other()
+    bone = part_of(rig, "Mixamo", "forearm")
+    for frame, angle in ((1, 0.0), (9, 0.5), (40, 0.2)):
+        bone.rotation_quaternion = (1.0, angle, 0.0, 0.0)
+        bone.keyframe_insert("rotation_quaternion", frame=frame)
+    before = all_keys(rig)
+    tip = follow_rig(rig, source, 1, 12).tips[0]
+    bake_body(body_of(rig, tip), 1, 12)
+    assert all_keys(rig) != before
+    delete_generated(rig, rig.pose.bones.keys())
+    assert all_keys(rig) == before
 
 
 def test_removing_everything_leaves_neither_targets_nor_keys():

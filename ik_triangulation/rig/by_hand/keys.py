@@ -297,13 +297,16 @@ def keys_by_hand(
 ) -> KeyArrays:
     """Return the keyframes of a curve in the mask `own`, and between them those that bakes have replaced.
 
+    Those of a motion that was copied from another character count instead of the replaced ones.
+
     Own ones between the two times in `without` are left out.
     """
+    others = known.reference(index) if known else None
     if own.any():
         keys = get_keys(curve)
         own = own if without is None else own & ~in_range(keys, *without)
-        return together({name: column[own] for name, column in keys.items()}, known, index)
-    return known.keys.get(index, _NO_KEYS) if known else _NO_KEYS
+        return together({name: column[own] for name, column in keys.items()}, others)
+    return _NO_KEYS if others is None else others
 
 
 def counts(curve: FCurve) -> bool:

@@ -13,7 +13,17 @@ from mathutils import Vector
 from ...kinematics import Body
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Geometry, States
-from ...kinematics.batch.algebra import compose, cross, dot, lengths, normalized, quaternions, signs_along, turn_vectors
+from ...kinematics.batch.algebra import (
+    compose,
+    cross,
+    dot,
+    lengths,
+    matrices,
+    normalized,
+    quaternions,
+    signs_along,
+    turn_vectors,
+)
 from ..armature import Channels
 from ..body import BodyRest, RigBody
 from ..keyframes.channelbags import channelbag_of, find_curves
@@ -83,21 +93,36 @@ def animation_shown(rig: RigBody, bases: Numbers, matrices: Numbers) -> Animatio
 
     `bases` (4, 4, F) are the frames that the hips hang in.
     """
-    rest, bones = BodyRest(rig), rig.armature.data.bones
     frames = shown_frames(matrices, lengths_of(rig))
-    numbers = {name: number for number, name in enumerate(rig.bones)}
-    rotations = np.empty((len(numbers), 4, bases.shape[-1]))
-    for name, number in numbers.items():
-        above = bones[name].parent
-        parent = frames[numbers[above.name], :, :3] if number else bases[:3, :3]
+    turned = {name: frames[number, :, :3] for number, name in enumerate(rig.bones)}
+    none = np.empty((len(turned), 4, bases.shape[-1]))
+    return animation_turned(rig, bases, turned, matrices[0, :3, 3], none)._replace(shown=frames)
+
+
+def animation_turned(
+    rig: RigBody, bases: Numbers, turned: Mapping[str, Numbers], place: Numbers, others: Numbers
+) -> Animation:
+    """Return the animation in which bones, by their names, are `turned` so (3, 3, F), and the hips at a place (3, F).
+
+    All that in armature space. The other ones of the body have the rotations (n, 4, F) of `others`. `bases` (4, 4, F)
+    are the frames that the hips hang in.
+    """
+    rest, bones, rotations = BodyRest(rig), rig.armature.data.bones, np.array(others, float)
+    found = dict[str, Numbers]()
+    for number, name in enumerate(rig.bones):
+        parent = found[bones[name].parent.name] if number else bases[:3, :3]
         stands = compose(parent, np.array(rest.rests[number].to_3x3().normalized(), float)[:, :, None])
-        rotations[number] = quaternions(np.einsum("jif,jkf->ikf", stands, frames[number, :, :3]))
+        if name in turned:
+            found[name] = turned[name]
+            rotations[number] = quaternions(np.einsum("jif,jkf->ikf", stands, turned[name]))
+        else:
+            found[name] = compose(stands, matrices(rotations[number]))
     rotations *= signs_along(rotations)[:, None]
     offset = np.array(rest.rests[0].translation, float)
-    away = matrices[0, :3, 3] - bases[:3, 3] - np.einsum("ijf,j->if", bases[:3, :3], offset)
+    away = place - bases[:3, 3] - np.einsum("ijf,j->if", bases[:3, :3], offset)
     ways = np.einsum("ijf,jk->fik", bases[:3, :3], np.array(rest.locating[0], float))
     locations = np.einsum("fij,jf->if", np.linalg.pinv(ways), away)
-    return Animation(rotations, locations, frames)
+    return Animation(rotations, locations)
 
 
 def tips_apart(rig: RigBody, body: Body, one: Numbers, other: Numbers) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -96,12 +96,18 @@ class Replaced(NamedTuple):
     """The state of a bone's rotation property before it was baked.
 
     `keys` are the keyframes made by hand that were replaced, by array index; `before` the channel values, in rotation
-    `mode`, that the bone had by hand where it had no keyframes.
+    `mode`, that the bone had by hand where it had no keyframes. `followed` are the keyframes that count instead for
+    what is baked: those of a motion that was copied from another character.
     """
 
     mode: str
     before: tuple[float, ...]
     keys: dict[int, KeyArrays]
+    followed: Mapping[int, KeyArrays] = {}
+
+    def reference(self, index: int) -> KeyArrays | None:
+        """Return the keyframes of a channel that bakes stay near; None without any."""
+        return self.followed.get(index, self.keys.get(index))
 
 
 def replaced_in(bag: ActionChannelbag | None, path: str) -> Replaced | None:
@@ -112,8 +118,9 @@ def replaced_in(bag: ActionChannelbag | None, path: str) -> Replaced | None:
         kept = json.loads(text) if text else None
         if kept is None:
             return None
-        keys = {int(index): unpacked(each) for index, each in kept["keys"].items()}
-        return Replaced(str(kept["mode"]), tuple(map(float, kept["before"])), keys)
+        found = [kept["keys"], kept.get("followed", {})]
+        keys, followed = ({int(index): unpacked(each) for index, each in some.items()} for some in found)
+        return Replaced(str(kept["mode"]), tuple(map(float, kept["before"])), keys, followed)
     except (AttributeError, LookupError, TypeError, ValueError):
         return None  # damaged
 
@@ -124,8 +131,12 @@ def put_replaced(bag: ActionChannelbag, path: str, kept: Replaced | None, undo: 
     before = texts.get(_name(bag, path)) if texts else None
     text = None
     if kept:
-        keys = {str(index): packed(each) for index, each in kept.keys.items() if len(each["co"])}
-        text = json.dumps({"mode": kept.mode, "before": kept.before, "keys": keys})
+        keys, followed = (
+            {str(index): packed(each) for index, each in some.items() if len(each["co"])}
+            for some in (kept.keys, kept.followed)
+        )
+        more = {"followed": followed} if followed else {}
+        text = json.dumps({"mode": kept.mode, "before": kept.before, "keys": keys, **more})
     if text != before:
         undo.callback(_put, bag.id_data, _name(bag, path), before)
         _put(bag.id_data, _name(bag, path), text)
@@ -148,15 +159,36 @@ def keep_replaced(
     curves = find_curves(bag, path)
     baked = {index: generated(curve) for index, curve in curves.items()}
     known = replaced_in(bag, path) if any(mask.any() for mask in baked.values()) else None
-    replaced = {}
+    replaced, followed = {}, dict(known.followed) if known else {}
     for index in curves.keys() & indices:
         if not baked[index].all():
             own = get_keys(curves[index])
             going = ~baked[index] & in_range(own, *ends)
             if going.any():
-                replaced[index] = together({name: column[going] for name, column in own.items()}, known, index)
+                going_keys = {name: column[going] for name, column in own.items()}
+                replaced[index] = together(going_keys, known.keys.get(index) if known else None)
+                if index in followed:
+                    followed[index] = together(going_keys, followed[index])
     if replaced or not known or known.before != tuple(before):
-        put_replaced(bag, path, Replaced(mode, tuple(before), {**(known.keys if known else {}), **replaced}), undo)
+        keys = {**(known.keys if known else {}), **replaced}
+        put_replaced(bag, path, Replaced(mode, tuple(before), keys, followed), undo)
+
+
+def keep_followed(bag: ActionChannelbag, path: str, ends: tuple[float, float], undo: ExitStack) -> None:
+    """Keep the generated keyframes of a property between the `ends` as those that bakes stay near from now on.
+
+    Closing `undo` restores what was kept before.
+    """
+    known = replaced_in(bag, path)
+    if known is None:
+        return
+    followed = dict(known.followed)
+    for index, curve in find_curves(bag, path).items():
+        keys, before = get_keys(curve), known.reference(index)
+        here = generated(curve) & in_range(keys, *ends)
+        new = {name: column[here] for name, column in keys.items()}
+        followed[index] = new if before is None else merge_keys(before, new, *ends)
+    put_replaced(bag, path, known._replace(followed=followed), undo)
 
 
 def before_bake(bag: ActionChannelbag, path: str, present: Sequence[float]) -> tuple[float, ...]:
@@ -166,9 +198,8 @@ def before_bake(bag: ActionChannelbag, path: str, present: Sequence[float]) -> t
     return known.before if known and baked else tuple(present)
 
 
-def together(keys: KeyArrays, kept: Replaced | None, index: int) -> KeyArrays:
-    """Return keyframes and, where these leave room, those that were replaced of that channel; in order of time."""
-    others = kept.keys.get(index) if kept else None
+def together(keys: KeyArrays, others: KeyArrays | None) -> KeyArrays:
+    """Return keyframes and, where these leave room, others of the same channel; in order of time."""
     return keys if others is None else merge_keys(keys, others, *_NEVER)
 
 
