@@ -20,10 +20,11 @@ def script() -> Steps:
     space = screen.viewport().spaces.active
     film = Film("first_minute", screen.viewport())
     space.show_region_ui = space.overlay.show_text = False
-    space.overlay.show_outline_selected = False
-    look_at((0.0, -0.2, 0.85), 2.4, 0.6, 0.15)
+    space.overlay.show_outline_selected = space.show_gizmo_navigate = False
+    look_at((0.3, 0.0, 0.85), 2.4, 0.6, 0.15)
     bpy.ops.ed.undo_push(message="Nothing")
-    hands.move(*hands.rest())
+    view = screen.region()
+    hands.move(view.x + 0.3 * view.width, view.y + 0.75 * view.height)
     yield 1.0
     film.shot(4)
     yield from hands.strike("A", shift=True)
