@@ -30,6 +30,7 @@ RENDERED = (
     "postures",
     "jobs",
     "grasp",
+    "follow",
 )
 WINDOWED = ("panel", "solvers", "surface", "flow")
 FILMED = ("trail", "dragging", "first_minute")  # of the window as well, a folder of pictures each
@@ -61,7 +62,7 @@ def render(name, output):
     """Render pictures of scenes made for them."""
     import bpy
     from demo import bake_all, make_scene
-    from stage import buttons, cat, farm, film, grasping, handing, job_sheet, path, peers, terrain
+    from stage import buttons, cat, farm, film, following, grasping, handing, job_sheet, path, peers, terrain
 
     import ik_triangulation
 
@@ -80,6 +81,8 @@ def render(name, output):
             handing.move(output / "handing.webp")
         elif name == "grasp":
             grasping.move(output / "grasp.webp")
+        elif name == "follow":
+            following.move(output / "follow.webp")
         elif name == "terrain":
             terrain.move(output / "terrain.webp")
         elif name == "path":

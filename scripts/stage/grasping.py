@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A hand that reaches for a cup closes its fingers around it by Grasp, lifts it, and lets go; seen from near."""
 
+from math import radians
+
 import bpy
-from mathutils import Vector
+from mathutils import Quaternion, Vector
 
 from . import body, film, props
 from .acts import Actor
 from .handing import hand_target
 
-LAST, STEP = 84, 2  # frames; from one image of the film to the next: slower than it is
+LAST, STEP = 84, 2  # frames in all, and from one image of the film to the next, which makes it slow
 BAR = 1.2  # height of the table's top, metres
 HERE, LIFTED = (0.21, -0.42, BAR), (0.17, -0.38, BAR + 0.11)  # of the cup
-GRIP = Vector((0.037, 0.015, 0.067)), Vector((0.15, -1.0, -0.05)), Vector((-0.1, 0.0, 1.0))  # from the cup
+GRIP = Vector((0.038, 0.009, 0.07)), Vector((0.0, -1.0, -0.05)), Vector((-0.1, 0.0, 1.0))  # from the cup
+THUMB_OUT = radians(35.0)  # of the open hand: it clears the cup
 TUMBLER = (0.8, 0.8, 1.4)  # a hand is as high as a cup, and wants one that is taller
-BESIDE = (0.34, -0.2, BAR + 0.1), (0.1, -1.0, 0.0), (-0.2, 0.0, 1.0)  # a left hand before it reaches
+BESIDE = (0.32, -0.2, BAR + 0.1), (0.0, -1.0, 0.0), (-0.2, 0.0, 1.0)  # a left hand before it reaches
 REACHED, UP, DOWN, RETURN = 24, 44, 60, 18  # frames
-VIEW = (0.8, -1.4, 1.72), (0.23, -0.36, BAR + 0.1), 0.4
+VIEW = (0.3, -1.35, 1.95), (0.22, -0.36, BAR + 0.09), 0.4
 SIZE = 360, 320
 
 
@@ -42,6 +45,7 @@ def make():
     arm = Limb.of(actor.rig.pose.bones["hand.L"])
     bake(arm, 1, 1)
     actor.curl("L", 6.0)
+    rig.pose.bones["thumb.01.L"].rotation_quaternion = Quaternion((0.0, 0.0, 1.0), THUMB_OUT)
     at, up = hand_target(actor, "L", HERE, 0.0, GRIP), hand_target(actor, "L", LIFTED, 0.0, GRIP)
     stops = [
         Stop(at, REACHED, 4, take="TAKE", prop=cup),
