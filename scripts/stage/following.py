@@ -29,7 +29,7 @@ def move(file):
     for rig, size in ((leader, 1.0), (follower, following.scale)):
         _camera(rig.name, rig.location, STRIDE * size)
         shown.append(film.shoot(rig.name, frames, SIZE))
-    film.write(film.beside(*shown), file)
+    film.write(film.beside(*shown), file, quality=50)
 
 
 def make():
