@@ -29,9 +29,11 @@ RENDERED = (
     "farms",
     "postures",
     "jobs",
+    "grasp",
+    "follow",
 )
 WINDOWED = ("panel", "solvers", "surface", "flow")
-FILMED = ("trail", "dragging")  # of the window as well, a folder of pictures each
+FILMED = ("trail", "dragging", "first_minute")  # of the window as well, a folder of pictures each
 KNOWN = RENDERED + WINDOWED + FILMED
 WIDTH, RATE = 480, 10  # pixels of a film of the window, and its pictures a second
 
@@ -60,7 +62,7 @@ def render(name, output):
     """Render pictures of scenes made for them."""
     import bpy
     from demo import bake_all, make_scene
-    from stage import buttons, cat, farm, film, handing, job_sheet, path, peers, terrain
+    from stage import buttons, cat, farm, film, following, grasping, handing, job_sheet, path, peers, terrain
 
     import ik_triangulation
 
@@ -77,6 +79,10 @@ def render(name, output):
             buttons.move(output / "reach.webp")
         elif name == "handing":
             handing.move(output / "handing.webp")
+        elif name == "grasp":
+            grasping.move(output / "grasp.webp")
+        elif name == "follow":
+            following.move(output / "follow.webp")
         elif name == "terrain":
             terrain.move(output / "terrain.webp")
         elif name == "path":

@@ -107,7 +107,7 @@ def beside(*films):
     return images
 
 
-def write(images, file):
+def write(images, file, quality=75):
     """Write images, `STEP` frames apart, as an animated picture."""
     delay = round(1000 * STEP / bpy.context.scene.render.fps)
-    images[0].save(file, save_all=True, append_images=images[1:], duration=delay, loop=0, quality=75, method=6)
+    images[0].save(file, save_all=True, append_images=images[1:], duration=delay, loop=0, quality=quality, method=6)

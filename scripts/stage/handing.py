@@ -45,9 +45,9 @@ def make():
         bake(Limb.of(bones[f"hand.{side}"]), 1, 1)
         actor.curl(side, 12.0)
     grasp, left, right = (
-        _target(actor, *told) for told in (("L", HERE, 0.0), ("L", BETWEEN, -INWARDS), ("R", BETWEEN, INWARDS))
+        hand_target(actor, *told) for told in (("L", HERE, 0.0), ("L", BETWEEN, -INWARDS), ("R", BETWEEN, INWARDS))
     )
-    put = _target(actor, "R", THERE, 0.0)
+    put = hand_target(actor, "R", THERE, 0.0)
     taking = [Stop(grasp, TAKEN, 4, take="TAKE", prop=cup), Stop(left, MEET, 6)]
     reports = [reach_through(Limb.of(bones["hand.L"]), taking, 1, return_frames=RETURN)]
     giving = [Stop(right, MEET, 6, take="TAKE", prop=cup), Stop(put, PUT, 4, take="GIVE", prop=cup)]
@@ -55,11 +55,14 @@ def make():
     return reports, cup
 
 
-def _target(actor, side, place, turned):
-    """An empty for a hand that holds the cup at a place, turned about it by an angle."""
+def hand_target(actor, side, place, turned, grip=GRASP):
+    """An empty for a hand that holds the cup at a place, turned about it by an angle.
+
+    `grip` is where the knuckles of a left hand are from the cup, and where its fingers and its thumb point.
+    """
     mirror = Vector((1.0 if side == "L" else -1.0, 1.0, 1.0))
     turn = Matrix.Rotation(turned, 3, "Z")
-    offset, fingers, thumb = (turn @ (mirror * each) for each in GRASP)
+    offset, fingers, thumb = (turn @ (mirror * each) for each in grip)
     bone = actor.rig.data.bones[f"hand.{side}"]
     rest = axes(bone.tail_local - bone.head_local, THUMB)
     rotation = (axes(fingers, thumb) @ rest.transposed()).to_quaternion() @ bone.matrix_local.to_quaternion()

@@ -42,7 +42,7 @@ def make():
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, FRAMES
     rig, collection = body.only_body("Terrain", "Walker")
-    _walk(rig, collection)
+    walk(rig, collection)
     return rig, _ground(collection)
 
 
@@ -58,7 +58,7 @@ def stand(rig, ground):
     return bake_body(body_of(rig, FEET[0]), 1, FRAMES)
 
 
-def _walk(rig, collection):
+def walk(rig, collection):
     """Key all bones on every frame: hips and arms by hand, legs by a bake whose keys are made ordinary ones."""
     from ik_triangulation.api import Limb, bake_limbs
 

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the manual's films show is true: every frame that has to reach does."""
 
+from math import radians
+
 import bpy
 import numpy as np
 import pytest
 
 from ik_triangulation.api import enabled_limbs
+from ik_triangulation.rig.retargeting import Figure
 from scripts import scenes
-from scripts.stage import buttons, cat, farm, handing, path, terrain
+from scripts.stage import buttons, cat, farm, following, grasping, handing, path, terrain
 
 from ..bodies import tails
 
@@ -86,3 +89,38 @@ def test_the_farm_shows_a_shot_of_each_kind():
     ]
     assert rows[2][1:] == ("failed", "Failed: '/srv/shots/broken.blend' cannot be opened")
     assert summary[-1] == "3 shots: 1 reached, 1 missed, 1 failed"
+
+
+@pytest.mark.long
+def test_the_fingers_hold_the_cup_and_are_not_in_it():
+    reach, grasp, _ = grasping.make()
+    assert reach.missed == []
+    assert grasp.fingers == 4
+    assert grasp.opposition > radians(100.0)
+    assert grasp.penetration < 1e-3
+    assert grasp.warnings == ()
+
+
+@pytest.mark.long
+def test_the_other_character_walks_and_claps_without_sliding():
+    leader, follower, found, report = following.make()
+    assert report.reached
+    feet = [each for each in found.contacts if each.frame_end - each.frame_start > 2]
+    assert len(feet) >= 6
+    for each in feet:
+        places = np.array(tails(follower, each.tip, range(int(each.frame_start), int(each.frame_end) + 1)))
+        assert np.linalg.norm(places - places[0], axis=1).max() < 2e-3
+    gaps = [_between_palms(rig) for rig in (leader, follower)]
+    claps = gaps[0] < gaps[0].min() + 0.02
+    assert np.abs(gaps[1] - gaps[0])[claps].max() < 0.01
+
+
+def _between_palms(rig):
+    """The distance of both palms at each frame, as Blender shows it [m]."""
+    figure, found = Figure(rig), []
+    for frame in range(1, following.FRAMES + 1):
+        bpy.context.scene.frame_set(frame)
+        shown = figure.see(bpy.context.evaluated_depsgraph_get())
+        left, right = (shown[end].carries(figure.point(end)) for end in ("hand.L", "hand.R"))
+        found.append((left - right).length)
+    return np.array(found)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Film of IK Drag: a figure without a set-up is posed by dragging a hand, the hips and the head."""
+"""Film of IK Drag: a figure without a set-up is posed by dragging a hand, the chest and the other hand."""
 
 from math import radians
 
@@ -11,7 +11,7 @@ from scripts.windowed.pictures.figure import add_figure, at_frame
 from scripts.windowed.pictures.film import Film
 
 SIZE = (900, 760)
-DRAGS = (("hand.L", -80, -40, 8), ("chest", 0, -70, 7), ("hand.R", -20, 190, 9))  # bone, pixels, pictures
+DRAGS = (("hand.L", 30, 130, 8), ("chest", 0, -70, 7), ("hand.R", 60, -60, 8))  # bone, pixels, pictures
 
 
 def script() -> Steps:
@@ -22,6 +22,7 @@ def script() -> Steps:
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="POSE")
     bpy.ops.ed.undo_push(message="Set up")
+    bpy.data.objects.remove(next(ob for ob in bpy.data.objects if ob.name.startswith("Ball")))
     yield 0.5
     yield from hands.press("D", ctrl=True, shift=True)
     yield 0.5
@@ -38,7 +39,7 @@ def script() -> Steps:
     hands.move(*hands.rest())
     yield 0.5
     film.shot(6)
-    assert (at_frame(rig, "hand.R", 1) - at_frame(rig, "hand.L", 1)).z > 0.2, (
+    assert (at_frame(rig, "hand.L", 1) - at_frame(rig, "hand.R", 1)).z > 0.2, (
         "the hands are not where they were dragged"
     )
     bpy.ops.wm.tool_set_by_id(name="builtin.select_box")

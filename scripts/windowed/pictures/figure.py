@@ -20,8 +20,9 @@ def add_figure(turned: float) -> Object:
     rig = bpy.context.view_layer.objects.active
     rig.data.display_type, rig.show_in_front = "STICK", False
     bare()
-    screen.viewport().spaces.active.show_gizmo = True
-    screen.viewport().spaces.active.show_gizmo_navigate = False
+    space = screen.viewport().spaces.active
+    space.show_gizmo, space.show_gizmo_navigate = True, False
+    space.show_region_hud = space.overlay.show_extras = False  # Adjust Last Operation, and empties
     bpy.context.scene.ik_triangulation_overlay.show = False
     look_at(CENTRE, HEIGHT, turned, 0.15)
     return rig

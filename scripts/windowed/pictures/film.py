@@ -2,6 +2,7 @@
 """Films of the window: pictures of the viewport with the pointer of the mouse in them, numbered in a folder."""
 
 import numpy as np
+from bpy.types import Area
 
 from scripts.windowed.inside import hands, screen
 from scripts.windowed.inside.screen import Steps
@@ -13,12 +14,13 @@ EDGE = 1.4  # pixels of its outline
 class Film:
     """The pictures of a film; scripts/pictures.py makes one file of the folder with its name."""
 
-    def __init__(self, name: str) -> None:
-        self._name, self._count = name, 0
+    def __init__(self, name: str, of: Area | None = None) -> None:
+        """They show the viewport, or an area with all its bars and what is drawn over it."""
+        self._name, self._of, self._count = name, of, 0
 
     def shot(self, times: int = 1) -> None:
         """Take a picture, to be shown so many times."""
-        view = screen.region()
+        view = self._of or screen.region()
         colours = screen.pixels(view).copy()
         x, y = hands.place()
         _paint_pointer(colours, x - view.x, view.y + view.height - y)
@@ -34,6 +36,11 @@ class Film:
             hands.shift(right / pictures, up / pictures)
             yield 0.35
             self.shot()
+
+    def to(self, x: float, y: float, pictures: int) -> Steps:
+        """Move the mouse to a place of the window."""
+        now = hands.place()
+        yield from self.moving(x - now[0], y - now[1], pictures)
 
 
 def _paint_pointer(colours: np.ndarray, x: float, y: float) -> None:

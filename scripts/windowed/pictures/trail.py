@@ -5,7 +5,7 @@ from math import radians
 
 import bpy
 
-from scripts.windowed.inside import hands, wait
+from scripts.windowed.inside import hands, screen, wait
 from scripts.windowed.inside.screen import Steps
 from scripts.windowed.pictures.figure import HAND, add_figure, at_frame
 from scripts.windowed.pictures.film import Film
@@ -38,9 +38,9 @@ def script() -> Steps:
     hands.button("RELEASE")
     yield from wait.end()
     hands.move(*hands.rest())  # no tip of what the mouse is on
-    ghosts.show = False
+    ghosts.show = screen.viewport().spaces.active.show_gizmo = False
     yield 1.0
-    for frame in range(1, LAST + 1, 3):
+    for frame in range(1, LAST + 1, 4):
         scene.frame_set(frame)
         yield 0.4
         film.shot()
