@@ -9,8 +9,8 @@ from tests.rigs import all_keys
 
 SIZE = (1600, 1200)  # room for the popup
 # Places of fields in the popup of F9, from where the mouse is [pixels].
-END, SMOOTHING_IN_POPUP = (222, -38), (222, -91)
-SMOOTHING = 141  # height of the field above the lower edge of Adjust Last Operation [pixels]
+END, SMOOTHING_IN_POPUP = (222, -17), (222, -69)
+SMOOTHING = 163  # height of the field above the lower edge of Adjust Last Operation [pixels]
 SHORT = 12  # frames
 SLOW = {"bones": 6, "frames": 700, "solver": "ROSENBROCK", "smooth": False}  # over a second, on a fast machine too
 
