@@ -31,6 +31,7 @@ from ..rig.checks import check_limb
 from ..rig.frames.body_frames import Animation, body_by_channels, with_places
 from ..rig.frames.body_samples import BodySamples, read_body
 from ..rig.frames.samples import go_to, temporary_scene
+from ..rig.frames.transforms import composed_matrices, products
 from ..rig.limb import Limb, means_surface
 from ..rig.targets.surface import ShownMesh
 from ..solvers.body.flexing import body_compliance
@@ -250,13 +251,16 @@ def in_world(samples: BodySamples, places: Numbers) -> Numbers:
     return world
 
 
+def bone_in_world(samples: BodySamples, frame: Numbers) -> Numbers:
+    """Return the matrices (4, 4, F; world space) of a bone by its frames (3, 4, F) in armature space."""
+    return products(samples.worlds, composed_matrices(frame[:, 3], frame[:, :3], np.ones((3, 1))))
+
+
 def _carried(rig: RigBody, samples: BodySamples, frames: Numbers) -> dict[ContactSupport, Numbers]:
     """Return the matrices (4, 4, F; world space) of bones of a body that tips are on, by frames (n, 3, 4, F) of all."""
     found = {}
     for name in rig.carrying:
-        frame = np.zeros((4, 4, frames.shape[-1]))
-        frame[:3], frame[3, 3] = frames[rig.bones.index(name)], 1.0
-        found[rig.armature, name] = np.einsum("ijf,jkf->ikf", samples.worlds, frame)
+        found[rig.armature, name] = bone_in_world(samples, frames[rig.bones.index(name)])
     return found
 
 

@@ -44,7 +44,7 @@ from ..rig.touchables import (
 )
 from ..settings import check_registered
 from ..settings.property_groups import keep_settings
-from .contacts import animated_frames, in_world, mesh_under, tip_places
+from .contacts import animated_frames, bone_in_world, in_world, mesh_under, tip_places
 from .writing import Undo
 
 _UP = Vector((0.0, 0.0, 1.0))
@@ -239,9 +239,7 @@ class _Search:
 
     def _world(self, bone: str) -> Numbers:
         """Return the frames (4, 4, F) of a bone, world space."""
-        frame = np.zeros((4, 4, len(self._samples.frames)))
-        frame[:3], frame[3, 3] = self._frames[self._rig.bones.index(bone)], 1.0
-        return np.asarray(np.einsum("ijf,jkf->ikf", self._samples.worlds, frame))
+        return bone_in_world(self._samples, self._frames[self._rig.bones.index(bone)])
 
     def _points(self, tip: str) -> Numbers:
         """Return the places (k, 3, F) along a hand or foot that may touch, world space."""

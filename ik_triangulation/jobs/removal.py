@@ -10,7 +10,7 @@ import bpy
 from bpy.types import Object, PoseBone, Scene, ViewLayer
 
 from ..errors import IKError
-from ..rig.armature import find_bone
+from ..rig.armature import find_bone, object_or_bone
 from ..rig.by_hand.keys import location_before_writing, values_before_writing
 from ..rig.keyframes.channelbags import curves_of, curves_of_action
 from ..rig.map_objects import remove_map, shown_maps
@@ -121,7 +121,7 @@ def _remove_spaces(bone: PoseBone, scene: Scene | None, view_layer: ViewLayer | 
     target, name = bone.ik_triangulation.target, bone.ik_triangulation.subtarget
     if target is None or is_made(target):
         return
-    owner = target.pose.bones.get(name) if name and target.pose else target
+    owner = object_or_bone(target, name)
     if owner is None or not space_constraints(owner):
         return
     with suppress(IKError):

@@ -14,6 +14,7 @@ from mathutils import Matrix, Vector
 from ..cooperative import finished
 from ..errors import AnimationError, TargetError
 from ..kinematics.rotation import orientation
+from ..rig.armature import object_or_bone
 from ..rig.frames.reader import FrameReader
 from ..rig.frames.samples import frame_of
 from ..rig.keyframes import (
@@ -230,7 +231,7 @@ class SpaceChange:
 
         def look(depsgraph: Depsgraph, _: float) -> TargetSeen:
             shown = limb.target.evaluated_get(depsgraph)
-            owner = shown.pose.bones[limb.subtarget] if limb.subtarget else shown
+            owner = object_or_bone(shown, limb.subtarget)
             places = {name: frame_of(*each, depsgraph) for name, each in spaces.items()}
             return TargetSeen(frame_of(limb.target, limb.subtarget, depsgraph), owner.matrix_basis.copy(), places)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any
 
 import bpy
 from bpy.types import Object, Scene, ViewLayer
@@ -23,7 +22,7 @@ from ..rig.checks import check_frames, check_readable, is_evaluated
 from ..rig.dependencies import Dependencies, Node
 from ..rig.frames.samples import frame_of
 from ..rig.limb import Limb, selected_limb
-from ..rig.targets.motion import keyable_owner
+from ..rig.targets.motion import keyable_owner, owner_of
 from ..rig.targets.spaces import TargetSpace, spaces_on
 from ..rig.targets.untouched import carriers_of
 from .problem import body_of
@@ -34,7 +33,7 @@ from .writing import Undo
 def spaces_of(armature: Object, tip: str, scene: Scene | None = None) -> tuple[TargetSpace, ...]:
     """Return the spaces of the target of the limb that ends in `tip`, in order of time."""
     limb = selected_limb(armature.pose.bones[find_bone(armature, tip).name])
-    return tuple(each for _, each in spaces_on(_owner(limb), scene or bpy.context.scene))
+    return tuple(each for _, each in spaces_on(owner_of(limb), scene or bpy.context.scene))
 
 
 def set_space(
@@ -60,7 +59,7 @@ def set_space(
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     limb = _readable(armature, tip, scene, view_layer)
     start = scene.frame_current if frame_start is None else frame_start
-    there = spaces_on(_owner(limb), scene)
+    there = spaces_on(owner_of(limb), scene)
     end = last_frame_from(armature, tip, start, scene) if frame_end is None else frame_end
     check_frames(start, end, 1)
     for _, each in there:
@@ -101,7 +100,7 @@ def end_space(
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     limb = _readable(armature, tip, scene, view_layer)
     at = scene.frame_current if frame is None else frame
-    for constraint, each in spaces_on(_owner(limb), scene):
+    for constraint, each in spaces_on(owner_of(limb), scene):
         if each.frame_start <= at <= each.frame_end:
             change = SpaceChange(limb, at, each.frame_end, scene, view_layer)
             with Undo() as undo:
@@ -130,10 +129,6 @@ def remove_space(
             end_space(armature, tip, each.frame_start, scene, view_layer)
             return
     raise SettingError(f"The target of '{tip}' is in no space at frame {frame}. Choose a frame of one.")
-
-
-def _owner(limb: Limb) -> Any:
-    return limb.target.pose.bones[find_bone(limb.target, limb.subtarget).name] if limb.subtarget else limb.target
 
 
 def _readable(armature: Object, tip: str, scene: Scene, view_layer: ViewLayer) -> Limb:
@@ -165,13 +160,13 @@ def fit_spaces(
         own = carriers_of(rig, limb).spaces
         carriers = {name: (rig.armature, bone) for name, bone in own.items()}
         places = {}
-        for each, span in spaces_on(_owner(limb), scene) if own else ():
+        for each, span in spaces_on(owner_of(limb), scene) if own else ():
             for frame in span.changes:
                 place = solved(own[each.name], frame) if each.name in own else None
                 if place is not None:
                     places[each.name, float(frame)] = place
         if places:
-            spans = [span for _, span in spaces_on(_owner(limb), scene)]
+            spans = [span for _, span in spaces_on(owner_of(limb), scene)]
             change = SpaceChange(limb, spans[0].frame_start, spans[-1].frame_end, scene, view_layer)
             change.begin(undo)
             far = max(far, change.fit(carriers, places, relaxed))

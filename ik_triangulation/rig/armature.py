@@ -6,7 +6,7 @@ Bones are looked up by name each time: a PoseBone that is kept across an undo po
 
 from collections.abc import Collection, Container, Mapping, Sequence
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
 from bpy.types import Bone, Object
@@ -248,6 +248,11 @@ def find_bone(armature: Object, name: str) -> Bone:
     if bone is None:
         raise ChainError(f"Bone '{name}' is not in '{armature.name}' (renamed or deleted?). Pick the chain again.")
     return bone
+
+
+def object_or_bone(ob: Object, bone: str) -> Any:
+    """Return an object, or the pose bone of it that is named; None for a bone that it has not."""
+    return ob.pose.bones.get(bone) if bone and ob.pose else ob
 
 
 _SIDE_WORDS = (("Left", "Right"), ("left", "right"), ("LEFT", "RIGHT"), ("_L_", "_R_"), ("_l_", "_r_"), (" L ", " R "))

@@ -14,7 +14,7 @@ from mathutils import Euler, Matrix, Quaternion, Vector
 from ...errors import RigError, TargetError
 from ...kinematics import Free
 from ...kinematics.rotation import orientation, rotation_between
-from ..armature import find_bone, is_flat
+from ..armature import find_bone, is_flat, object_or_bone
 from ..by_hand.shown_limb import shown_limb
 from ..frames.samples import frame_of, offset_of, tip_location
 from ..keyframes import Channel, curves_of, get_keys
@@ -327,6 +327,11 @@ def into_rotation(target: Object, bone: str, depsgraph: Depsgraph, turn: Vector)
     return turned if bone else delta_rotation(target).conjugated() @ turned
 
 
+def owner_of(limb: Limb) -> Any:
+    """Return the object or bone that is a limb's target. Raises ChainError for a bone that is not there."""
+    return object_or_bone(limb.target, limb.subtarget and find_bone(limb.target, limb.subtarget).name)
+
+
 def keyable_owner(limb: Limb) -> Any:
     """Return the object or bone that is a limb's target. Raises TargetError for one that cannot be keyed."""
     target = limb.target
@@ -336,7 +341,7 @@ def keyable_owner(limb: Limb) -> Any:
         raise TargetError(f"'{limb.target_name}' is a field to follow, and follows no tip. Choose another shape.")
     if target.library is not None:
         raise TargetError(f"Target '{target.name}' is linked. Create a library override first.")
-    owner = target.pose.bones[find_bone(target, limb.subtarget).name] if limb.subtarget else target
+    owner = owner_of(limb)
     locks = [*owner.lock_location, *owner.lock_rotation]
     if any(locks):
         raise TargetError(f"Target '{limb.target_name}' has locked channels. Unlock its location and rotation.")

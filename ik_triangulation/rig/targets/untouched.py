@@ -26,6 +26,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ...kinematics import Free
 from ...kinematics.rotation import rotation_angle
+from ..armature import object_or_bone
 from ..body import RigBody
 from ..checks import check_limb
 from ..dependencies import Dependencies
@@ -297,14 +298,14 @@ class Carriers(NamedTuple):
         if not self.spaces:
             return self.always
         shown = limb.target.evaluated_get(depsgraph)
-        owner = shown.pose.bones[limb.subtarget] if limb.subtarget else shown
+        owner = object_or_bone(shown, limb.subtarget)
         within = (bone for name, bone in self.spaces.items() if owner.constraints[name].influence > 0.0)
         return self.always or next(within, "")
 
 
 def carriers_of(rig: RigBody, limb: Limb) -> Carriers:
     """Return the bones of a body on which the target of a limb hangs."""
-    owner = limb.target.pose.bones.get(limb.subtarget) if limb.subtarget and limb.target.pose else limb.target
+    owner = object_or_bone(limb.target, limb.subtarget)
     spaces = [each for each in space_constraints(owner) if each.target] if owner else []
     found = {each.name: _carrier(rig, each.target, each.subtarget) for each in spaces}
     return Carriers(carrier_of(rig, limb), {name: bone for name, bone in found.items() if bone})

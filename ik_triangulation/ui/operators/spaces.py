@@ -9,6 +9,7 @@ from bpy.types import Constraint, Context, Event, Object
 
 from ...errors import IKError, TargetError
 from ...jobs import spaces
+from ...rig import armature as rig_armature
 from ...rig import limb as rig_limb
 from ...rig.targets import spaces as target_spaces
 from ..context import active_armature, active_bone
@@ -20,8 +21,7 @@ def target_owner(context: Context) -> Any:
     """Return the object or bone that is the target of the active limb; None without one."""
     bone = active_bone(context)
     target = bone.ik_triangulation.target if bone is not None and not bone.ik_triangulation.hold else None
-    name = bone.ik_triangulation.subtarget if target is not None else ""
-    return target.pose.bones.get(name) if name and target.pose else target
+    return rig_armature.object_or_bone(target, bone.ik_triangulation.subtarget) if target is not None else None
 
 
 def chosen_space(context: Context) -> Constraint | None:
