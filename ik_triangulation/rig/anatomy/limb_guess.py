@@ -24,6 +24,7 @@ _LIMB = 0.1  # of the size: least length of a limb from its girdle to its end
 _LEAST_LIMB = 0.05  # of the size: least length of its two long parts
 _HIGH = 0.18  # of the height of a leg: least height of its hock
 _LYING, _STEEP = 0.6, 0.1  # cost of parts that lie; difference of the sines of slopes of thigh and shin without it
+_BENT, _PART = 0.14, 0.2  # [rad] bend of a joint between two parts; least length of these, of the longest
 _ANKLE = 0.6  # [rad] least bend of a foot against the shin
 _ARM = 0.3  # of the mean leg: least length of an arm; and largest, above which a pair is no arm
 _LONGEST_ARM = 1.9
@@ -56,8 +57,8 @@ _LEAST_ALONE, _ODD = -1.2, 4  # of a leg or arm where no other was found; bones 
 class LimbGuess:
     """A pair of limbs: its kind ARM, LEG, WING or FIN, and the bones of one side with their mirror images.
 
-    `bones` are first part, second part, for an animal's hind leg the part below its hock, and the end unless there is
-    none; `girdle` is above them. `score` is larger the surer it is.
+    `bones` are first part, second part, of an animal's leg the parts below its hock or wrist, and the end unless there
+    is none; `girdle` is above them. `score` is larger the surer it is.
     """
 
     kind: str
@@ -279,6 +280,7 @@ class _Guessing:
             picked[-1] == len(line.bones) and said != kind and not (line.ends_in_branches or plain)
         ):
             return None
+        picked = self._with_bent(line, picked) if kind == "LEG" and not self.crawls else picked
         bones, images = ([each[n] for n in picked if n < len(line.bones)] for each in (line.bones, line.image))
         first, has_end = picked[0], picked[-1] < len(line.bones)
         girdle = line.bones[:first], line.image[:first]
@@ -302,6 +304,15 @@ class _Guessing:
                         score = self._score(picked, points, bends, path, float(whole), line, kind)
                         if score is not None:
                             yield score + self._by_words(picked, clues, kind), picked
+
+    def _with_bent(self, line: BranchLine, picked: tuple[int, ...]) -> tuple[int, ...]:
+        """Return places in a line with those of all its parts between the first and the end: all that bend at rest."""
+        links = np.diff(self._points(line), axis=0)
+        lengths = np.linalg.norm(links, axis=1)
+        bends, least = self._bends(links, lengths), _PART * lengths[picked[0] : picked[-1]].max()
+        between = range(picked[0] + 1, picked[-1])
+        bent = {n for n in between if bends[n] > _BENT and min(lengths[n - 1], lengths[n]) > least}
+        return tuple(sorted({*picked, *bent}))
 
     @staticmethod
     def _bends(links: np.ndarray, lengths: np.ndarray) -> np.ndarray:
