@@ -36,7 +36,7 @@ _LAST = 0.4  # of the bone before: largest length of a bone that nothing hangs o
 _UNSAID = Clue()
 # Weights of a candidate's score; one is about a fault that the eye sees at once.
 _COVER, _RATIO, _SKIPPED = 1.5, 1.0, 0.35
-_GIRDLE, _NO_GIRDLE, _NO_END = 0.7, 0.3, 0.35
+_GIRDLE, _GIRDLES, _NO_GIRDLE, _NO_END = 0.7, 1.2, 0.3, 0.35
 _BRANCHES, _HOCK, _TURN = 0.5, 0.35, 0.4
 _WORD, _KIND_WORD = 0.6, 1.5
 _HIPS, _KNEE, _STEEP_END, _OF_HOCK = 0.5, 0.5, 0.3, 0.4
@@ -374,6 +374,7 @@ class _Guessing:
 
         A bone of the hips or shoulder blade leads to an upright leg of several bones by a sharp bend. A knee that is
         bent sharply at rest has a hock below it, whose leg may have a short thigh. A paw lies, what is above it stands.
+        A leg hangs on one bone of hips or shoulder at most.
         """
         first, hinge, end = picked[0], picked[1], picked[-1]
         links = np.diff(points, axis=0)
@@ -391,7 +392,7 @@ class _Guessing:
         share = height / max(float(points[first] @ self.up) - self.ground, 1e-9)
         beyond = ahead[end:] if share > _ANKLE_HIGH else ahead[end:-1]  # a last bone may only show an end
         stands = end < len(down) and down[end] > _STANDS and beyond.any()
-        return float(cost + _STEEP_END * stands + _TURN * max(first - 1, 0))
+        return float(cost + _STEEP_END * stands + _GIRDLES * max(first - 1, 0))
 
     def _lying(self, upper: np.ndarray, lower: np.ndarray) -> float:
         """Return the cost of a hip bone taken for a thigh, and of a foot taken for a shin."""
