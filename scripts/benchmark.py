@@ -13,6 +13,7 @@ python scripts/benchmark.py arms [--targets N] [--solvers ...]  place and orient
 python scripts/benchmark.py body [--sets N] [--paths N]         hands, feet and head of a humanoid at once,
                                  [--peer N] [--pulls N]         beside a peer, along paths and in a crouch
                                  [--recordings FOLDER]          and recorded motion from its hands, feet and head
+python scripts/benchmark.py constrained [--sets N]              goals of a body with Limit Rotation constraints
 python scripts/benchmark.py jobs [--jobs ...] [--rigs ...]      everyday jobs of a body: cup, shelf, floor, table, ...
                                  [--blender]                    or of Blender's IK
 python scripts/benchmark.py edge [--count N] [--bodies N]       targets that leave the reach and come back, of limbs
@@ -68,6 +69,7 @@ def main():
         arms,
         bake,
         body,
+        constrained,
         contacts,
         drags,
         edge,
@@ -112,6 +114,7 @@ def main():
         ranges,
         arms,
         body,
+        constrained,
         far,
         edge,
         jobs,

@@ -54,6 +54,11 @@ _PARTS = {
     "hip": Part.GIRDLE,
     "neck": Part.SIMPLE,
     "head": Part.SIMPLE,
+    # Of limbs without a hand or foot, as robots have them.
+    "upper_arm": Part.UPPER_ARM,
+    "forearm": Part.FOREARM,
+    "thigh": Part.THIGH,
+    "shin": Part.SHIN,
 }
 
 
