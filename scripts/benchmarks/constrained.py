@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Goals of a whole body whose joints have Limit Rotation constraints: sets that can be reached, and how many are.
 
-Each bone of the arms, legs and spine of Rigify's basic human gets an enabled constraint in Local Space, in its own Euler
-order. Poses are drawn inside them, and the tips of hands and feet are targets. Nothing is set about limits: the joints
-have the source that is there by default. What is reached is measured on the evaluated rig.
+Each bone of the arms, legs and spine of the basic human of Rigify gets an enabled constraint in Local Space. Poses are
+drawn inside them, and the tips of hands and feet are targets. Nothing is set about limits: the joints have the source
+that is there by default. What is reached is measured on the evaluated rig.
 """
 
 from math import radians
