@@ -21,6 +21,7 @@ SQUARE = 1e-4  # deviation of a frame from a uniform scale, and of that from 1, 
 # matrices are square to 5e-5 only
 FLAT = 1e-6  # relative to the others: scales and volumes below this are zero in single precision
 SMALLEST, LARGEST = 1e-12, 1e12  # range of scales and lengths [Blender units] whose squares and cubes are exact enough
+_EVEN = 1e-5  # relative difference of the scales of a bone along its axes, or of one from 1, that is none
 _ROUNDING = 1e-6  # relative difference of scales in single precision
 _FOLLOWS_UNIFORM = {"FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE"}  # kinds of scale inheritance alike for uniform scale
 
@@ -269,9 +270,10 @@ def next_scale(before: float | None, inheritance: Inheritance, own: Vector) -> f
 
     None too for a bone that does not inherit its parent's rotation.
     """
-    if before is None or not inheritance.rotation or own.x <= 0.0 or own.x != own.y or own.x != own.z:
+    least, most = min(own[:]), max(own[:])
+    if before is None or not inheritance.rotation or least <= 0.0 or most - least > _EVEN * most:
         return None
-    return (before if inheritance.scale in _FOLLOWS_UNIFORM else 1.0) * own.x
+    return (before if inheritance.scale in _FOLLOWS_UNIFORM else 1.0) * (1.0 if abs(own.y - 1.0) <= _EVEN else own.y)
 
 
 def find_bone(armature: Object, name: str) -> Bone:

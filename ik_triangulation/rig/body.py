@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -149,9 +150,13 @@ class RigBody:
 
     @cached_property
     def size_above(self) -> float:
-        """The scale of the frame that the hips hang in, as shown now. Raises ChainError if it is uneven."""
-        above = self.armature.pose.bones[self.hips].parent
-        size = uniform_scale(above.matrix) if above else 1.0
+        """The scale of the frame that the hips hang in. Raises ChainError if it is uneven."""
+        above = self.armature.pose.bones[self.hips].parent_recursive
+        if not above:
+            return 1.0
+        with suppress(ChainError):  # by the channels, which are set at once, where they tell it
+            return self._sizes([bone.name for bone in reversed(above)])[above[0].name]
+        size = uniform_scale(above[0].matrix)
         if size is None:
             raise ChainError(f"A bone above the hips '{self.hips}' is scaled unevenly. Scale it alike along all axes.")
         return size
@@ -162,15 +167,19 @@ class RigBody:
 
         Raises ChainError for a bone that is scaled unevenly: then what hangs on it changes its length as it turns.
         """
-        found = dict[str, float]()
-        for bone, channels in zip(self.pose_bones, channels_of(self.armature, self.bones), strict=True):
-            before = found[bone.parent.name] if found else self.size_above
+        return tuple(self._sizes(self.bones, self.size_above).values())
+
+    def _sizes(self, names: Sequence[str], above: float = 1.0) -> dict[str, float]:
+        """Return the scales of bones in the armature's space, by their names, each after its parent."""
+        found, bones = dict[str, float](), self.armature.pose.bones
+        for bone, channels in zip(map(bones.__getitem__, names), channels_of(self.armature, names), strict=True):
+            before = found[bone.parent.name] if found else above
             inherited = Inheritance(bone.bone.inherit_scale, True, Matrix.Identity(3))
             size = next_scale(before, inherited, channels.scale)
             if size is None:
                 raise ChainError(f"'{bone.name}' is scaled unevenly. Scale it alike along all axes.")
             found[bone.name] = size
-        return tuple(found.values())
+        return found
 
     def length(self, name: str) -> float:
         """Return the length of a bone of the body, scaled [armature space]."""
