@@ -54,6 +54,7 @@ python scripts/benchmark.py postures [--reaches N]              a cup followed a
 python scripts/benchmark.py skeletons FOLDER [--each]           arms and legs recognized on other people's skeletons
 python scripts/benchmark.py rigs FOLDER [--only NAME ...]       their arms, legs, fingers and bodies posed, beside
                                  [--alone]                      Blender's IK
+python scripts/benchmark.py animals FOLDER                      legs of their animals posed: which way joints bend
 """
 
 import sys
@@ -65,6 +66,7 @@ from environment import enter
 def main():
     enter("test")
     from benchmarks import (
+        animals,
         arcs,
         arms,
         bake,
@@ -133,6 +135,7 @@ def main():
         moved,
         postures,
         rigs,
+        animals,
         skeletons,
         start,
         through,

@@ -333,7 +333,7 @@ def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
         if name not in held and stored.target is None:
             _give_target(armature, name, limb)
     trunk = _trunk(armature, anatomy, hips)
-    if trunk:
+    if any(can_turn(armature.pose.bones[name]) for name in trunk):
         apply_preset(armature, trunk, presets[SPINE.preset], keep_limits=True)
     armature.ik_triangulation.balance = True
     armature.update_tag()

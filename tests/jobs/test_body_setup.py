@@ -266,3 +266,12 @@ def test_arms_without_hands_have_the_ranges_of_shoulders_and_elbows_below_their_
         limits.append([freedom_of(rig.pose.bones[f"{name}.L"]) for name in ("shoulder", "upper_arm", "forearm")])
     for whole, ours in zip(*limits, strict=True):
         assert (type(ours), type(unframed(ours))) == (type(whole), type(unframed(whole)))
+
+
+def test_a_spine_whose_rotations_are_locked_stays_locked():
+    rig = human_rig()
+    for name in ("spine.001", "spine.002"):
+        bone = rig.pose.bones[name]
+        bone.rotation_mode, bone.lock_rotation = "XYZ", (True, True, True)
+    assert set_up_body(rig).held == FEET
+    assert isinstance(freedom_of(rig.pose.bones["spine.001"]), Locked)
