@@ -30,6 +30,7 @@ from .file import PRESET_SETTINGS, Preset, PresetJoint
 
 _FLEXION = radians(20.0)  # deviation from the axis of flexion up to which limits count as about that
 _SAME = radians(0.5)  # deviation up to which axes are parallel
+_ALONG = 0.02  # [rad] angle to a direction up to which a link points there
 _ROUNDED = radians(0.02)  # deviation from a bone's own axes that rounding explains: a larger one shows in the pose
 _ONE_WAY = 0.3  # share of its flexion that a joint which bends one way extends at most
 _MIDDLE = 0.02  # of a limb's length: within this distance from the plane of symmetry its middle is on neither side
@@ -169,10 +170,15 @@ class _Rest:
         bend = flexion_axis(self.links, straight, against=against)
         if towards is None:
             return [bend] * len(self.links)
-        found: list[Vector | None] = [link.cross(towards) for link in self.links]
+        found: list[Vector | None] = [self._square(link, towards) for link in self.links]
         number = next(iter(straight), 0)
         told = told_flexion(self.links, straight, found[number] or Vector(), against)
         return found if told is None else [told] * len(self.links)
+
+    def _square(self, link: Vector, towards: Vector) -> Vector:
+        """Return the axis about which a link bends towards a direction; across the body where it points there."""
+        axis: Vector = link.cross(towards)
+        return axis if axis.length > _ALONG * link.length else self._stance.left
 
     def direction(self, towards: Vector) -> Vector:
         """Return the direction in armature space in which a limb bends, from that `towards` of a preset."""

@@ -156,3 +156,16 @@ def test_a_front_leg_of_five_parts_keeps_them_all():
     for limb in limbs:
         joints = apply_preset(rig, limb.bones, read_preset(find_preset(limb.preset))).joints
         assert list(joints.values()) == ["hip", "knee", "hock", "fetlock", "paw"]
+
+
+@pytest.mark.parametrize("down", [False, True])
+def test_a_tail_bends_more_to_the_sides_than_up_and_down_whatever_its_rolls(down):
+    ends = [(0.5, 0.6), *((0.5, 0.6 - 0.1 * n) if down else (0.5 + 0.1 * n, 0.6) for n in (1, 2, 3))]
+    tail = [(f"tail {n}", f"tail {n - 1}" if n > 1 else "hips", *ways) for n, ways in enumerate(pairwise(ends), 1)]
+    bones = animal_of([*QUADRUPED[:5], *tail], [])
+    rig = armature("Cat", [{"name": n, "head": b.head, "tail": b.tail, "parent": b.parent} for n, b in bones.items()])
+    WAYS["any rolls"](rig)
+    apply_preset(rig, [name for name, *_ in tail], read_preset(find_preset("Tail")))
+    aside = Vector((0.0, 1.0, 0.0) if down else (0.0, 0.0, 1.0))
+    for axis, most in ((Vector((1.0, 0.0, 0.0)), 25.0), (aside, 30.0)):
+        assert reaches(rig, "tail 2", axis) == pytest.approx((-most, most), abs=2.1)
