@@ -27,12 +27,11 @@ from ..rig.by_hand.reference import hold_reference
 from ..rig.checks import check_armature, check_limb, check_range, check_separate
 from ..rig.controls import Links
 from ..rig.dependencies import Dependencies, in_waves
-from ..rig.destination import Destination, LayerOf, Made, reopen_layers
 from ..rig.frames.reader import FrameReader
 from ..rig.freedom import limit_notes
 from ..rig.hips import check_hips, located_by_hand
 from ..rig.keyframes import ByHand, check_keys, is_baked, made_by_hand, remove_generated
-from ..rig.layers import remove_layer_keys
+from ..rig.layers import Destination, LayerOf, Made, remove_layer_keys, reopen_layers
 from ..rig.limb import Limb
 from ..rig.targets.untouched import check_body_limbs, take_along_shown
 from ..rig.timeline import Clock, check_nla, evaluated_time, mark

@@ -31,13 +31,13 @@ from ..rig.dependencies import Dependencies
 from ..rig.frames.body_samples import AT_ONCE, BodySamples, read_body
 from ..rig.frames.reader import Evaluator
 from ..rig.stance import stance_of
-from ..rig.supports import follows_body
 from ..rig.touchables import (
     ALONG_FOOT,
     ALONG_HAND,
     MeshesSeen,
     away_from_bone,
     check_touchable,
+    follows_body,
     meshes_to_touch,
     never_moves,
     runs_at_rest,

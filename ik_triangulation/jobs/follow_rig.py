@@ -20,7 +20,6 @@ from ..rig.armature import bones_from_tip
 from ..rig.body import Contact, RigBody
 from ..rig.checks import check_armature, check_range
 from ..rig.controls import Controls
-from ..rig.destination import Destination
 from ..rig.frames.body_frames import animation_turned
 from ..rig.frames.body_samples import read_body
 from ..rig.frames.reader import FrameReader
@@ -29,6 +28,7 @@ from ..rig.ik_controls import limbs_with_ik
 from ..rig.keyframes import Channel, check_keys, replace_keys
 from ..rig.keyframes.channelbags import ensure_channelbag
 from ..rig.keyframes.reading import keep_followed
+from ..rig.layers import Destination
 from ..rig.limb import Limb
 from ..rig.retargeting import FACE, HIPS, Figure, PartPlace, Retargeting
 from ..rig.stance import look_of

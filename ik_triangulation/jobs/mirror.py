@@ -25,7 +25,7 @@ from ..rig.armature import find_bone, other_side
 from ..rig.body import Contact, store_contacts, stored_contacts
 from ..rig.by_hand.keys import remember_before, remember_written, values_before_writing
 from ..rig.checks import check_armature
-from ..rig.frames.transforms import rotation_quaternions
+from ..rig.frames.curve_values import rotation_quaternions
 from ..rig.keyframes import AnimatedValues, check_action, check_curves, curves_of
 from ..rig.keyframes.arrays import KeyArrays, get_keys, put_keys
 from ..rig.keyframes.channelbags import channelbag_of, new_curve

@@ -21,8 +21,8 @@ from ..rig.targets.made import (
     remove_all_unused,
     remove_empty_collections,
     remove_unused,
+    space_constraints,
 )
-from ..rig.targets.spaces import space_constraints
 from ..settings import check_registered
 from ..settings.property_groups import forget_settings
 from .bake import delete_generated

@@ -25,7 +25,7 @@ from ..settings import (
 from ..settings.typed import LimbOptions
 from .animated import PER_FRAME, MovingPaths, animated_settings, moving_limits
 from .armature import bones_from_tip, bones_in_line
-from .matching import Offset, matched_offset, matches
+from .stance import Offset, matched_offset, matches
 
 PULLING = {"FORCE", "HARMONIC", "CHARGE", "LENNARDJ"}  # kinds of force field that are shapes
 

@@ -23,8 +23,7 @@ from ..kinematics.arrays import Numbers
 from ..kinematics.rotation import orientation
 from ..motion.contacts import Indexed, Planted, planted, planted_spans
 from .anatomy.limbs import ARM, LEG, NECK, BodyLimb, rest_body
-from .matching import end_frames, frame_along
-from .stance import stance_of
+from .stance import end_frames, frame_along, stance_of
 
 _PALM = 0.35  # of the forearm: distance of the palm from the wrist
 _NEAR, _FAR = 0.2, 0.7  # of the arm: distances of the hands at which they are as near here, and on their own

@@ -17,8 +17,7 @@ from math import log
 import numpy as np
 
 from .names import Clue, clue_of, is_same_part, marks_an_end
-from .skeleton import BranchLine, Skeleton
-from .wings import flies
+from .skeleton import BranchLine, Skeleton, flies
 
 _LIMB = 0.1  # of the size: least length of a limb from its girdle to its end
 _LEAST_LIMB = 0.05  # of the size: least length of its two long parts

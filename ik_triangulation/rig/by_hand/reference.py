@@ -22,8 +22,7 @@ from bpy.types import ActionChannelbag, FCurve, NlaStrip, Object, PoseBone, Scen
 
 from ...kinematics.arrays import Array, Numbers
 from ..body import RigBody
-from ..frames.curve_values import values_at, values_of_keys
-from ..frames.transforms import rotation_quaternions
+from ..frames.curve_values import rotation_quaternions, values_at, values_of_keys
 from ..hips import is_moved_by_hand, location_path, place_before_bake
 from ..keyframes import AnimatedValues, generated
 from ..keyframes.arrays import KeyArrays, get_keys, put_keys

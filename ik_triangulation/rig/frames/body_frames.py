@@ -29,8 +29,7 @@ from ..body import BodyRest, RigBody
 from ..keyframes.channelbags import channelbag_of, find_curves
 from ..rotation import channel
 from ..timeline import Clock
-from .curve_values import values_at
-from .transforms import rotation_quaternions
+from .curve_values import rotation_quaternions, values_at
 
 
 class Animation(NamedTuple):

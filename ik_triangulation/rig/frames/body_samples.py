@@ -22,9 +22,9 @@ from ..hips import hips_locations, is_moved_by_hand
 from ..interference import animates_otherwise, live_constraints, may_interfere
 from ..rotation import rotation_of
 from ..stored_body import corrected_times, is_moved_above
-from ..supports import check_supports, supports_at
 from ..targets.untouched import carriers_of
 from ..timeline import Clock
+from ..touchables import check_supports, supports_at
 from .body_frames import (
     Animation,
     animation_shown,

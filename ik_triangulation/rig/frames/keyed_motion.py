@@ -22,7 +22,7 @@ from ..limb import Limb
 from ..rotation import channel, rotation_from
 from ..targets.surface import looks_of
 from ..timeline import evaluated_time
-from .curve_values import values_at
+from .curve_values import are_proper, composed_matrices, from_matrix, products, rotation_matrices, to_matrix, values_at
 from .samples import (
     Sample,
     SampledMotion,
@@ -34,7 +34,6 @@ from .samples import (
     temporary_scene,
     varying_freedoms,
 )
-from .transforms import are_proper, composed_matrices, from_matrix, products, rotation_matrices, to_matrix
 
 CurvesByPath = dict[str, list[FCurve]]
 

@@ -37,7 +37,7 @@ from ..limb import Limb
 from ..targets.flow import Streamline, flow_of
 from ..targets.made import hangs_at_most_on
 from ..targets.surface import Looks, Volume, looks_of, surface_frame, volume_of
-from .transforms import column_lengths, to_matrix
+from .curve_values import column_lengths, to_matrix
 
 Handler = Callable[..., None]
 _STAYS = 1e-5  # difference of two matrices that rounding explains

@@ -112,7 +112,7 @@ def check_keys(armature: Object, bones: Collection[str], destination: str = "ACT
     """Raise AnimationError if rotation keyframes of these bones cannot be written there or would not be played back.
 
     A new NLA track would not be played back where the active action keys the same bones. Returns warnings about what
-    can be written but may not be what was meant. See destination.py for each `destination`.
+    can be written but may not be what was meant. See rig/layers.py for each `destination`.
     """
     animation = armature.animation_data
     if animation is None or animation.action is None:

@@ -35,8 +35,7 @@ from ..limb import Limb
 from ..rotation import channel, rotation_from, values_for
 from ..stance import look_of
 from ..timeline import curves_in, strips_of
-from .made import hangs_at_most_on
-from .spaces import is_space, space_constraints
+from .made import hangs_at_most_on, is_space, space_constraints
 
 MADE_ROTATION = "ik_triangulation_made_rotation"  # the property of objects
 _TURNED = radians(0.1)  # more than this is a turn

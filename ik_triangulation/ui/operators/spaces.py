@@ -11,7 +11,7 @@ from ...errors import IKError, TargetError
 from ...jobs import spaces
 from ...rig import armature as rig_armature
 from ...rig import limb as rig_limb
-from ...rig.targets import spaces as target_spaces
+from ...rig.targets import made as target_spaces
 from ..context import active_armature, active_bone
 from .adjust import changed
 from .base import IKOperator

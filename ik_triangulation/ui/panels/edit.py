@@ -4,7 +4,7 @@
 import bpy
 from bpy.types import Constraint, Context, Panel, PropertyGroup, UILayout, UIList
 
-from ...rig.targets import spaces
+from ...rig.targets import made
 from ..context import active_bone
 from ..operators.drag import POSE_OT_ik_triangulation_drag
 from ..operators.edit import (
@@ -84,16 +84,16 @@ class VIEW3D_UL_ik_triangulation_spaces(UIList):
         index: int = 0,
         flt_flag: int = 0,
     ) -> None:
-        row, span = layout.split(factor=_NAME, align=True), spaces.span_of(space, context.scene)
+        row, span = layout.split(factor=_NAME, align=True), made.span_of(space, context.scene)
         row.alert = span is None or space.target is None
         name = space.subtarget or (space.target.name if space.target else space.name)
         row.label(text=name, icon="ERROR" if row.alert else "BONE_DATA" if space.subtarget else "OBJECT_DATA")
         row.label(text=f"{span[0]} - {span[1]}" if span else "")
 
     def filter_items(self, context: Context, data: object, name: str) -> tuple[list[int], list[int]]:
-        spans = [spaces.span_of(each, context.scene) if spaces.is_space(each) else None for each in getattr(data, name)]
+        spans = [made.span_of(each, context.scene) if made.is_space(each) else None for each in getattr(data, name)]
         in_time = sorted(range(len(spans)), key=lambda i: spans[i] or (0, 0))
-        shown = [self.bitflag_filter_item * spaces.is_space(each) for each in getattr(data, name)]
+        shown = [self.bitflag_filter_item * made.is_space(each) for each in getattr(data, name)]
         return shown, [in_time.index(i) for i in range(len(spans))]
 
 
@@ -108,7 +108,7 @@ class VIEW3D_PT_ik_triangulation_spaces(LimbPanel, Panel):
 
     def draw(self, context: Context) -> None:
         column, owner = self.column(context), target_owner(context)
-        some = any(map(spaces.is_space, owner.constraints))
+        some = any(map(made.is_space, owner.constraints))
         if not some:
             paragraph(column, "Have the target move with a table, the hips or a prop", context, "INFO")
         row = column.row()
