@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The stance of a character, in front of it, up and on its left; how heads and eyes look; the anatomy of a body.
+"""The stance of a character, its front, up and left; how heads and eyes look; the anatomy of a body; where tips match.
 
 The stance of a character at rest: what is in front of it, up, and on its left, whatever axes its armature has. Every
 direction that anatomy decides is taken from here. Programs with Y up write armatures that stand along Y in an object
@@ -9,11 +9,10 @@ The anatomy of a body of an armature: the part of each bone, its arms and legs, 
 Bones are known by their names, or by their shape; limbs that are not, by what they were set up as and by the lengths of
 their bones. Flexion comes from the stance of the character, never from the roll of a bone.
 
-The place of a tip relative to its target: a stored offset, or the same place as a bone that is matched.
-
-A bone that is matched has its head at the target's head and is turned alike. Where both are the same part of two
-characters, or a bone and its control, alike is as their anatomy says, whatever axes the bones have: a hand by its
-fingers and its palm, a foot by the ground and its toes, everything else by the stance of the character.
+The place of a tip relative to its target is a stored offset, or that of a bone that is matched. Such a bone has its
+head at the target's head and is turned alike. Where both are the same part of two characters, or a bone and its
+control, alike is as their anatomy says, whatever axes the bones have: a hand by its fingers and its palm, a foot by the
+ground and its toes, everything else by the stance of the character.
 """
 
 from __future__ import annotations

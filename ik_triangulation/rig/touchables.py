@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Things that hands and feet may touch: meshes near them, and the limbs of the body itself, with distances to these.
-
-Supports: the objects and bones that tips are in contact with, and that carry these along.
-"""
+"""Meshes and limbs of the body itself that hands and feet may touch, and supports that carry their contacts."""
 
 from __future__ import annotations
 

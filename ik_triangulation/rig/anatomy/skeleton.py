@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The bones of a skeleton at rest: their parts by name, their joints, their plane of symmetry, and lines of bones.
 
-Geometry of a skeleton at rest: its joints, its plane of symmetry, and the lines of bones that branch off in pairs.
 Nothing is assumed about axes, scale or names. Bones need not point to the next joint: a bone counts as the line from
-its head to the head of the child that most of the rest hangs on.
-
-Wings by their shape: what an arm of an animal is whose trunk lies.
+its head to the head of the child that most of the rest hangs on. The arms of an animal whose trunk is horizontal may be
+wings, which are known by their shape.
 """
 
 from __future__ import annotations

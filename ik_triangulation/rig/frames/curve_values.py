@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values of F-curves at many times at once, as Blender evaluates them.
+"""Values of F-curves at many times at once, as Blender evaluates them, and the transforms that they make up.
 
-Transforms of many frames at once, as arrays (4, 4, frames): the frames come last, and one frame serves for all.
+Transforms are arrays (4, 4, F): the frames come last, and one frame serves for all.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Write and remove keyframes in bulk: inside the range they are replaced, outside it untouched.
 
-Auto Clamped handles as Blender places them, which depends on the keyframes around: asked of curves of its own.
+Blender places Auto Clamped handles by the keyframes around them, so they are read from F-curves made for that.
 """
 
 from __future__ import annotations
