@@ -22,9 +22,8 @@ from .. import __version__
 from ..errors import IKError
 from ..jobs.report import TipReport, missed_frames_of
 from ..rig.safe_files import Write, write_new
-from .arguments import DONE, FAILED, MISSED
+from .arguments import DONE, FAILED, MISSED, scene_of
 from .blend import check_input, check_newer, check_unchanged, note_saved, open_file, write_blend
-from .limbs import scene_of
 from .outputs import STDOUT, check_output, check_outputs, keep_versions, locked, written
 
 SCHEMA = 2

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Orientation of the end effector, whole, of one axis, or looking at a point: as soft goals, and as tasks for many.
 
-Soft goals for the orientation of the end effector: all of it, or the direction of one axis. Source: "Inverse
-Kinematics" (seed document gradient-methods), soft constraints, and the direction bonus of seed document quaternion-ccd.
-Residuals are rotation vectors [rad].
+Source: "Inverse Kinematics" (seed document gradient-methods), soft constraints, and the direction bonus of seed
+document quaternion-ccd. Residuals are rotation vectors [rad].
 """
 
 from __future__ import annotations

@@ -50,7 +50,6 @@ from .problem import body_of
 from .writing import Undo
 
 _SQUARE = 1e-3  # difference of a mirror image from axes of the other bone that rounding explains
-_PLACES = ("location", "scale")
 _SIDED = ("hold", "hold_where", "influence", "enabled", "orientation", "use_offset", "shape")
 _WHOLE = (*_SIDED, "target", "subtarget", "chain_count", "use_selected", "body_part")
 

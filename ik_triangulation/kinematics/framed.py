@@ -16,8 +16,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ..errors import FreedomError
 from .cone import Cone
-from .freedom import Coordinate, EulerLimits, Freedom
-from .hinge import Hinge
+from .freedom import Coordinate, EulerLimits, Freedom, Hinge
 
 _ALONG = 0.01  # [rad] angle up to which an axis counts as the mirror image of another; Rigify's feet differ by 0.002
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Metric maps: a plane through the root with a target at each pixel, coloured by the cost of its solution.
 
-Metric maps: a plane through the root with a target at each pixel, coloured by the cost of its solution.
-
 Source: Cardwell and Mukundan, "Visualization and Analysis of Inverse Kinematics Algorithms Using Performance Metric
 Maps", section 4. Lengths are shares of the chain's reach, which is the radius of the image, so that maps of chains of
 any size can be compared. Targets are the centres of the pixels, and those outside the disc are left out.

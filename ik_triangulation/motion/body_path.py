@@ -56,8 +56,7 @@ from ..solvers.natural.looking import turned_to_look
 from ..solvers.natural.posture import Posture, Relaxation, interpolated_offsets, time_weight
 from ..solvers.natural.slowing import slowed
 from ..solvers.natural.soft_edge import Pace
-from .body_easing import eased
-from .body_edge import led_over
+from .body_easing import eased, led_over
 from .far_goals import drawn_in, far_tips, without
 from .jumps import leaps_of, ways_of
 from .limb_motion import limbs_alone

@@ -26,6 +26,7 @@ from ..settings.typed import LimbOptions
 from .animated import PER_FRAME, MovingPaths, animated_settings, moving_limits
 from .armature import bones_from_tip, bones_in_line
 from .stance import Offset, matched_offset, matches
+from .timeline import scene_range
 
 PULLING = {"FORCE", "HARMONIC", "CHARGE", "LENNARDJ"}  # kinds of force field that are shapes
 
@@ -278,9 +279,7 @@ def saved_range(stored: PropertyGroup, scene: Scene, preview: bool) -> tuple[int
     """Return first frame, last frame and step of a tip bone's settings; if chosen, the scene's (`preview`) range."""
     if not stored.use_scene_range:
         return stored.frame_start, stored.frame_end, stored.step
-    if preview:
-        return scene.frame_preview_start, scene.frame_preview_end, stored.step
-    return scene.frame_start, scene.frame_end, stored.step
+    return *scene_range(scene, preview), stored.step
 
 
 def saved_reach(stored: PropertyGroup) -> dict[str, Any]:

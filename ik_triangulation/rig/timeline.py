@@ -14,6 +14,13 @@ from ..kinematics.arrays import Array, Mask
 _SAME_TIME = 1e-3  # frames
 
 
+def scene_range(scene: Scene, preview: bool | None = None) -> tuple[int, int]:
+    """Return the first and the last frame of a scene, or of its `preview` range: by default if that is in use."""
+    if scene.use_preview_range if preview is None else preview:
+        return scene.frame_preview_start, scene.frame_preview_end
+    return scene.frame_start, scene.frame_end
+
+
 def evaluated_time(scene: Scene, frame: float) -> float:
     """Return the time at which Blender evaluates a frame of the timeline."""
     return frame * scene.render.frame_map_old / scene.render.frame_map_new

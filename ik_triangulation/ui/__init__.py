@@ -16,11 +16,9 @@ _MODULES = (  # in the order of registration
     "comparison",
     "operators",
     "gizmos.target",
-    "gizmos.trail",
     "gizmos.drag",
     "panels",
     "menus",
-    "pie",
     "manual",
 )
 

@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 
 import bpy
 from bpy.props import BoolProperty
-from bpy.types import Context, Event, Operator, UILayout, WindowManager
+from bpy.types import Context, Event, Object, Operator, UILayout, WindowManager
 
 from ...cooperative import Job, Progress, run_through
-from ...errors import IKError
+from ...errors import IKError, TargetError
 from ...jobs import report as reporting
 from ..context import active_armature, active_bone, cannot_edit
 from ..last_result import remember_result
@@ -99,6 +99,14 @@ class IKOperator(Operator):
         """Report the error and cancel the operator."""
         self.tell({"ERROR"}, f"IK Triangulation: {error}")
         return {"CANCELLED"}
+
+
+def named_object(context: Context, name: str) -> Object:
+    """Return the object of the scene with a name. Raises TargetError if there is none."""
+    found = context.scene.objects.get(name)
+    if found is None:
+        raise TargetError(f"'{name}' is no object of this scene. Choose one of it.")
+    return found
 
 
 def report_outcome(operator: Operator, context: Context, reports: Sequence[reporting.Report]) -> set[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Add limbs, whole bodies and targets, remove limbs; load and save presets of limbs."""
+"""Add limbs, whole bodies, targets and the reach demo, remove limbs; load and save presets of limbs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,10 +7,10 @@ from pathlib import Path
 import bpy
 from bl_operators.presets import AddPresetBase
 from bpy.props import BoolProperty, StringProperty
-from bpy.types import Context, Event, Object, PropertyGroup
+from bpy.types import Context, Event, Menu, Object, PropertyGroup
 
 from ...errors import ChainError, SettingError
-from ...jobs import live, removal, setup
+from ...jobs import demo, live, removal, setup
 from ...presets import SUBDIR, SUFFIX, built_in, find_preset, names, shown_as
 from ...presets import file as preset_file
 from ...presets import limb as preset_limb
@@ -312,7 +312,34 @@ class POSE_OT_ik_triangulation_preset_add(IKOperator):
         return {"FINISHED"}
 
 
-register, unregister = bpy.utils.register_classes_factory(
+class OBJECT_OT_ik_triangulation_demo_add(IKOperator):
+    bl_idname = "object.ik_triangulation_demo_add"
+    bl_label = "Reach Demo"
+    bl_description = "Add a figure that is set up as a body, with keys that take its hand to a ball. Bake does the rest"
+
+    @classmethod
+    def poll_problem(cls, context: Context) -> str | None:
+        if context.mode != "OBJECT":
+            return "Go to Object Mode"
+        return None if context.collection.is_editable else f"Collection '{context.collection.name}' is linked"
+
+    def act(self, context: Context) -> set[str]:
+        scene = context.scene
+        added = demo.add_demo(context.collection, scene.cursor.location.copy(), scene, context.view_layer)
+        bpy.ops.object.select_all(action="DESELECT")
+        added.armature.select_set(True)
+        context.view_layer.objects.active = added.armature
+        bpy.ops.object.mode_set(mode="POSE")
+        rig_limb.select_only(added.armature, [demo.HAND])
+        text = f"Frames {added.frames[0]} to {added.frames[1]}: open the tab IK of the sidebar (N) and press Bake"
+        return self.conclude(lambda: self.tell({"INFO"}, text))
+
+
+def _draw_in_add_menu(menu: Menu, _context: Context) -> None:
+    menu.layout.operator(OBJECT_OT_ik_triangulation_demo_add.bl_idname, icon="OUTLINER_OB_ARMATURE")
+
+
+_register_classes, _unregister_classes = bpy.utils.register_classes_factory(
     (
         POSE_OT_ik_triangulation_body_add,
         POSE_OT_ik_triangulation_limb_add,
@@ -322,5 +349,16 @@ register, unregister = bpy.utils.register_classes_factory(
         POSE_OT_ik_triangulation_target_add,
         POSE_OT_ik_triangulation_preset_load,
         POSE_OT_ik_triangulation_preset_add,
+        OBJECT_OT_ik_triangulation_demo_add,
     )
 )
+
+
+def register() -> None:
+    _register_classes()
+    bpy.types.VIEW3D_MT_armature_add.append(_draw_in_add_menu)
+
+
+def unregister() -> None:
+    bpy.types.VIEW3D_MT_armature_add.remove(_draw_in_add_menu)
+    _unregister_classes()

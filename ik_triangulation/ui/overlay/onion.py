@@ -21,8 +21,8 @@ from ...errors import IKError
 from ...jobs import figures
 from ...kinematics.arrays import Array
 from ..context import active_armature, is_limb
-from .content import content_of, frames_in_view, is_playing
 from .sketch import GHOST, octahedra_between
+from .trail import content_of, frames_in_view, is_playing
 from .updates import edits, redraw
 
 _MOST = 240  # frames at most

@@ -13,7 +13,7 @@ from bpy.types import Context
 from gpu_extras.batch import batch_for_shader
 
 from ..gizmos.target import gizmo_box
-from ..unfolded import is_unfolded
+from ..panels.layout import is_unfolded
 from .draw import body_in_view, limbs_in_view
 from .labels import Rectangle, Row, Screen, place_beside, place_distance, place_joint
 from .sketch import Palette, Role, plain_text

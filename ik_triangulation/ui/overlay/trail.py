@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The trail of the active tip in the viewport: read in slices of time after the animation has changed, and drawn."""
+"""The trail of the active tip in the viewport: read in slices of time after the animation has changed, and drawn.
+
+Animations are compared by the bytes of what moves objects and bones, keyframes and poses.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
@@ -15,13 +18,14 @@ from gpu_extras.batch import batch_for_shader
 from ...cooperative import Work
 from ...errors import IKError
 from ...jobs import trail as trails
+from ...rig import keyframes, timeline
 from ..context import active_bone
 from . import sketch
-from .content import content_of, frames_in_view, is_playing
 from .updates import edits, redraw, setup_edits
 
 if TYPE_CHECKING:
     from ...kinematics.arrays import Array, Numbers
+
 
 _MOST = 600  # frames at most
 _REST = 0.15  # seconds after a change until the trail is read again
@@ -209,3 +213,39 @@ def _paint(kind: str, places: Numbers, colours: Array, line_width: float = 0.0, 
     else:
         gpu.state.point_size_set(size)
     batch.draw(shader)
+
+
+def frames_in_view(context: Context, most: int) -> range:
+    """Return the frames of the scene's (preview) range; of a long one so many around the present frame.
+
+    They stay the same while the frame changes by less than a quarter of them.
+    """
+    scene = context.scene
+    first, last = timeline.scene_range(scene)
+    if last - first >= most:
+        part = most // 4
+        first = min(max(first, scene.frame_current // part * part - most // 2), last - most + 1)
+        last = first + most - 1
+    return range(first, max(first, last) + 1)
+
+
+def content_of(objects: Iterable[Object | None], armature: Object, bones: Iterable[PoseBone]) -> bytes:
+    """Return what moves these objects, and bones of the armature, in a form that can be compared."""
+    parts = list[bytes]()
+    for ob in sorted({*objects} - {None}, key=lambda each: each.session_uid):
+        curves = list(keyframes.curves_of(ob))
+        for curve in curves:
+            keys = keyframes.get_keys(curve, ["co", "handle_left", "handle_right"])
+            parts += [curve.data_path.encode(), *(column.tobytes() for column in keys.values())]
+        if not curves:
+            parts.append(np.array(ob.matrix_world).tobytes())
+    keyed = {curve.data_path.partition("]")[0] for curve in keyframes.curves_of(armature)}
+    for each in bones:
+        if each.path_from_id().partition("]")[0] not in keyed:
+            parts.append(np.array(each.matrix_basis).tobytes())
+    return b"".join(parts)
+
+
+def is_playing(context: Context) -> bool:
+    """Tell whether a window plays the animation."""
+    return any(window.screen.is_animation_playing for window in context.window_manager.windows)

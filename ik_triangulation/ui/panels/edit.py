@@ -6,24 +6,24 @@ from bpy.types import Constraint, Context, Panel, PropertyGroup, UILayout, UILis
 
 from ...rig.targets import made
 from ..context import active_bone
-from ..operators.drag import POSE_OT_ik_triangulation_drag
+from ..operators.contacts import POSE_OT_ik_triangulation_grasp
 from ..operators.edit import (
     POSE_OT_ik_triangulation_breakdown,
     POSE_OT_ik_triangulation_mirror,
     POSE_OT_ik_triangulation_pull,
     POSE_OT_ik_triangulation_retime,
     POSE_OT_ik_triangulation_target_to_tip,
+    POSE_OT_ik_triangulation_trail_drag,
 )
-from ..operators.grasp import POSE_OT_ik_triangulation_grasp
 from ..operators.limbs import POSE_OT_ik_triangulation_remove_everything, POSE_OT_ik_triangulation_targets_remove
-from ..operators.spaces import (
+from ..operators.target import (
     POSE_OT_ik_triangulation_space_add,
     POSE_OT_ik_triangulation_space_end,
     POSE_OT_ik_triangulation_space_go,
     POSE_OT_ik_triangulation_space_remove,
     target_owner,
 )
-from ..operators.trail import POSE_OT_ik_triangulation_trail_drag
+from ..operators.target_drag import POSE_OT_ik_triangulation_drag
 from ..operators.transfer import POSE_OT_ik_triangulation_transfer
 from .layout import LimbPanel, paragraph
 

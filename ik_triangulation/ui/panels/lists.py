@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The lists in the sidebar: limbs of the armature, and joints of the active limb with kind, limits and angle.
 
-The lists in the sidebar: limbs of the armature, and joints of the active limb.
-
 Both show bones of the pose, so nothing is stored twice; the chosen entries are kept for the session.
 """
 
