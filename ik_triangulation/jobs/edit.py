@@ -26,11 +26,11 @@ from ..kinematics import Free, Freedom
 from ..kinematics.arrays import Numbers
 from ..rig.armature import Bones, find_bone
 from ..rig.body import RigBody
+from ..rig.by_hand.keys import location_path
 from ..rig.checks import check_limb
 from ..rig.frames.body_frames import Animation, plain_animation, plain_rotations, plain_values
 from ..rig.frames.reader import FrameReader
 from ..rig.freedom import keyed
-from ..rig.hips import location_path
 from ..rig.keyframes import (
     AnimatedValues,
     Channel,

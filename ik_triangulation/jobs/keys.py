@@ -32,9 +32,9 @@ from ..motion.reduction import (
     reduce,
 )
 from ..rig.body import RigBody, moving_bones
+from ..rig.by_hand.keys import location_channel
 from ..rig.by_hand.reference import Boned
 from ..rig.freedom import keyed
-from ..rig.hips import location_channel
 from ..rig.keyframes import (
     SAME_FRAME,
     ByHand,

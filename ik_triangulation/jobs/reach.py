@@ -19,17 +19,16 @@ from ..errors import ChainError, SettingError, TargetError
 from ..goals import Goal, Point
 from ..kinematics.batch import Geometry, States
 from ..motion.timing import profile
-from ..rig.animated import ignored
 from ..rig.armature import Bones
 from ..rig.body import RigBody
+from ..rig.by_hand.keys import check_hips
 from ..rig.checks import check_armature, check_limb, check_range
 from ..rig.frames.body_goals import GoalsAgain
 from ..rig.frames.body_samples import BodySamples, read_body
 from ..rig.frames.reader import FrameReader
-from ..rig.hips import check_hips
 from ..rig.keyframes import check_keys
 from ..rig.layers import Destination
-from ..rig.limb import Limb, bone_of
+from ..rig.limb import Limb, bone_of, ignored
 from ..rig.targets.props import muted
 from ..rig.targets.untouched import take_along_shown
 from ..rig.timeline import check_nla, evaluated_time

@@ -28,7 +28,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ..errors import SettingError
 from ..kinematics import Body
 from ..kinematics.body_anatomy import ARM_PARTS, LEG_PARTS, BodyAnatomy, LimbLine, Part, TwoPartLimb, parts_of_limbs
-from ..kinematics.flexion import anatomical_flexion
+from ..kinematics.framed import anatomical_flexion
 from ..kinematics.rotation import orientation
 from ..settings.goal import LOOK_AXES
 from .anatomy.hands import hand_of

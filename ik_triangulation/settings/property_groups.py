@@ -12,13 +12,11 @@ from bpy.types import Object, PoseBone, PropertyGroup
 from ..errors import SettingError
 from . import edition
 from .body import BodySettings, ContactListSettings, ContactSettings, IKT_PG_contact
-from .chain import ChainSettings
-from .goal import BendSettings, GoalSettings
+from .goal import BendSettings, ChainSettings, GoalSettings
 from .joint import JointSettings
 from .keys import FrameSettings, KeySettings
-from .posture import PostureSettings
 from .reach import OVERRIDABLE, IKT_PG_stop, ReachSettings, StopListSettings, StopSettings
-from .solver import MethodSettings
+from .solver import MethodSettings, PostureSettings
 from .table import by_property, saved
 
 _HIDDEN: dict[str, Any] = {"options": {"HIDDEN"}, "override": OVERRIDABLE}

@@ -12,9 +12,8 @@ from bpy.types import ID, Action, ActionChannelbag, Object, Scene
 
 from ...errors import AnimationError, TargetError
 from ...settings import KeySettings, settings_of
-from ..animated import PER_FRAME
 from ..body import Contact, RigBody
-from ..limb import LIMB_SETTINGS, Limb, means_surface, saved_settings
+from ..limb import LIMB_SETTINGS, PER_FRAME, Limb, means_surface, saved_settings
 
 _KEY = "ik_triangulation"  # the custom property of an action
 _last: dict[str, Any] = {}  # the text that was stored last, and the records it was made of

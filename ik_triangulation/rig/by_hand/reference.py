@@ -23,7 +23,6 @@ from bpy.types import ActionChannelbag, FCurve, NlaStrip, Object, PoseBone, Scen
 from ...kinematics.arrays import Array, Numbers
 from ..body import RigBody
 from ..frames.curve_values import rotation_quaternions, values_at, values_of_keys
-from ..hips import is_moved_by_hand, location_path, place_before_bake
 from ..keyframes import AnimatedValues, generated
 from ..keyframes.arrays import KeyArrays, get_keys, put_keys
 from ..keyframes.channelbags import channelbag_of, find_curves
@@ -35,9 +34,12 @@ from .keys import (
     HandMade,
     counts,
     given_by_strips,
+    is_moved_by_hand,
     keys_by_hand,
     layered_bags,
+    location_path,
     made_by_hand_of,
+    place_before_bake,
     remember_before,
 )
 

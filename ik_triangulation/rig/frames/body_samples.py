@@ -17,8 +17,8 @@ from ...goals import Goal
 from ...kinematics.arrays import Numbers
 from ..armature import Channels, base_of, channels_of
 from ..body import ContactSupport, RigBody
+from ..by_hand.keys import hips_locations, is_moved_by_hand
 from ..by_hand.reference import has_baked_below, is_as_by_hand, reference_rotations, shown_by_hand
-from ..hips import hips_locations, is_moved_by_hand
 from ..interference import animates_otherwise, live_constraints, may_interfere
 from ..rotation import rotation_of
 from ..stored_body import corrected_times, is_moved_above

@@ -19,10 +19,10 @@ from ...kinematics import Body
 from ...kinematics.arrays import Array, Numbers
 from ...rig.armature import Channels, base_of, channels_of
 from ...rig.body import BodyRest, RigBody, stored_contacts
+from ...rig.by_hand.keys import hips_locations, is_moved_by_hand
 from ...rig.by_hand.reference import reference_rotations
 from ...rig.checks import check_armature
 from ...rig.freedom import freedom_of
-from ...rig.hips import hips_locations, is_moved_by_hand
 from ...rig.rotation import rotation_of
 from ...rig.units import distance_text
 from .figure import dashed

@@ -10,8 +10,8 @@ from ...items import SOLVER_ROWS, WHOLE_SOLVERS
 from ...rig.map_objects import PICTURE, VOLUME, legend_of
 from ...rig.units import distance_text, length_text
 from .. import preferences
-from ..comparison import solver_label
 from ..context import active_bone, map_of
+from ..last_result import solver_label
 from ..operators.map import (
     POSE_OT_ik_triangulation_duel,
     POSE_OT_ik_triangulation_duel_apply,
