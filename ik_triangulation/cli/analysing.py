@@ -95,7 +95,7 @@ def run_compare(arguments: Namespace, run: Run) -> CommandResult:
     limb = named_limb(arguments, scene)
     frames = None
     if (arguments.frame_start, arguments.frame_end, arguments.step) != (None, None, None):
-        start, end, step = range_of(arguments, limb, scene)
+        start, end, step = range_of(arguments, limb.armature, limb.tip, scene)
         check_frames(start, end, step)
         frames = range(start, end + 1, step)
     solvers = arguments.solvers or tuple(SOLVERS)

@@ -319,11 +319,10 @@ def scene_of(name: str | None) -> Scene:
     return _named(bpy.data.scenes, name, "Scene", RigError)
 
 
-def range_of(arguments: Namespace, limb: Limb, scene: Scene) -> tuple[int, int, int]:
+def range_of(arguments: Namespace, armature: Object, tip: str, scene: Scene) -> tuple[int, int, int]:
     """Return first frame, last frame and step: as given, by default as saved on the tip bone."""
-    stored = limb.armature.pose.bones[limb.tip].ik_triangulation
     given = arguments.frame_start, arguments.frame_end, arguments.step
-    saved = saved_range(stored, scene, preview=False)
+    saved = saved_range(armature.pose.bones[tip].ik_triangulation, scene, preview=False)
     start, end, step = (there if here is None else here for here, there in zip(given, saved, strict=True))
     return start, end, step
 

@@ -77,7 +77,7 @@ def run_transfer(arguments: Namespace, run: Run) -> CommandResult:
 
 
 def run_follow_rig(arguments: Namespace, run: Run) -> CommandResult:
-    """Key targets by another character's motion, and bake the body if that is asked for."""
+    """Key targets by another character's motion, and bake the body with --bake."""
     scene = run.open()
     armature, source = _pair(arguments, scene)
     span, layer = _span(arguments, scene), scene.view_layers[0]

@@ -128,7 +128,7 @@ def execute(arguments: Namespace, console: Console) -> tuple[int, str]:
         result = run()
     except IKError as error:
         message = str(error)
-    except Exception as error:  # a bug; readers of the report are told as well
+    except Exception as error:  # a bug; the report says so as well
         console.error(traceback.format_exc())
         message = f"Internal error ({type(error).__name__}: {error}). No file was changed."
     else:

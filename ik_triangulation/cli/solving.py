@@ -26,7 +26,7 @@ from ..presets.file import read_preset
 from ..presets.limb import apply_preset
 from ..rig.armature import find_bone
 from ..rig.body import RigBody
-from ..rig.limb import Limb, has_limbs, saved_range, saved_reach
+from ..rig.limb import Limb, has_limbs, saved_reach
 from ..settings import (
     BendSettings,
     Flag,
@@ -139,7 +139,7 @@ def run_bake(arguments: Namespace, run: Run) -> CommandResult:
             return result_of(whole, scene, notes, together=True)
     else:
         limbs = [named_limb(arguments, scene)]
-    spans = [range_of(arguments, limb, scene) for limb in limbs]
+    spans = [range_of(arguments, limb.armature, limb.tip, scene) for limb in limbs]
     reports = bake_spans(limbs, spans, scene, scene.view_layers[0], progress=run.progress())
     return result_of(reports, scene, notes, together=arguments.all)
 
@@ -218,7 +218,7 @@ def run_target_from_animation(arguments: Namespace, run: Run) -> CommandResult:
 
 def _range(arguments: Namespace, limbs: list[Limb], scene: Scene) -> tuple[int, int]:
     """Return first and last frame: those given, else those saved on the tips. Raises SettingError if these differ."""
-    spans = {range_of(arguments, limb, scene)[:2] for limb in limbs}
+    spans = {range_of(arguments, limb.armature, limb.tip, scene)[:2] for limb in limbs}
     if len(spans) > 1:
         raise SettingError("The limbs have different frame ranges. Give one with --frame-start and --frame-end.")
     return spans.pop()
@@ -239,7 +239,7 @@ def bake_one_body(arguments: Namespace, scene: Scene, progress: Progress | None)
         _check_options(arguments)
         armature = _given_armature(arguments, scene)
         feet = feet_of(armature)
-        start, end, _ = _saved_range(arguments, armature, feet[0] if feet else armature.pose.bones[0].name, scene)
+        start, end, _ = range_of(arguments, armature, feet[0] if feet else armature.pose.bones[0].name, scene)
         supports = None if arguments.supports is None else named_meshes(arguments.supports, scene)
         find_contacts(armature, start, end, (), scene, scene.view_layers[0], supports)
     elif arguments.supports is not None:
@@ -308,7 +308,7 @@ def bake_whole_scene(
     alone = {(armature.name, tip) for armature, _, tips in found for tip in tips}
     others = [limb for limb in limbs if (limb.armature.name, limb.tip) in alone]
     bakes = [_with_given(arguments, rig, scene) for _, rigs, _ in found for rig in rigs]
-    spans = [range_of(arguments, limb, scene) for limb in others]
+    spans = [range_of(arguments, limb.armature, limb.tip, scene) for limb in others]
     where = scene, scene.view_layers[0]
     bodies, reports = bake_bodies(bakes, others, spans, *where, progress=progress)
     return [*bodies, *reports]
@@ -348,7 +348,7 @@ def _with_given(arguments: Namespace, rig: RigBody, scene: Scene, tip: str | Non
     given = {name: value for name in names if (value := getattr(arguments, name, None)) is not None}
     if "reduce_tolerance" in given:
         given |= {"reduce": True, "within": dict.fromkeys(rig.tips, given["reduce_tolerance"])}
-    span = _saved_range(arguments, rig.armature, tip, scene)
+    span = range_of(arguments, rig.armature, tip, scene)
     return BodyBake(replace(rig, limbs=limbs), span, replace(body_settings(rig, tip), **given))
 
 
@@ -363,14 +363,6 @@ def _set(arguments: Namespace, armature: Object) -> None:
             setattr(body, name, value)
     if body.hips:
         find_bone(armature, body.hips)
-
-
-def _saved_range(arguments: Namespace, armature: Object, tip: str, scene: Scene) -> tuple[int, int, float]:
-    """Return first frame, last frame and step: those given, else those saved on a tip."""
-    given = arguments.frame_start, arguments.frame_end, arguments.step
-    saved = saved_range(armature.pose.bones[tip].ik_triangulation, scene, preview=False)
-    start, end, step = (there if here is None else here for here, there in zip(given, saved, strict=True))
-    return start, end, step
 
 
 def _body(arguments: Namespace, armature: Object) -> RigBody:

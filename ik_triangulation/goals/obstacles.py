@@ -144,7 +144,7 @@ class Balls(NamedTuple):
     radius: Numbers
 
     def depth(self, points: Numbers) -> tuple[Numbers, Numbers]:
-        """Depths of points, and the ways out."""
+        """Depths of points, and the directions out."""
         offset = points - self.centre
         distance = lengths(offset)
         nowhere = distance == 0.0
@@ -165,7 +165,7 @@ class Blocks(NamedTuple):
     margin: Numbers
 
     def depth(self, points: Numbers) -> tuple[Numbers, Numbers]:
-        """Depths of points, and the ways out."""
+        """Depths of points, and the directions out."""
         along = np.einsum("ijf,nif->njf", np.broadcast_to(self.axes, (3, 3, points.shape[-1])), points - self.centre)
         beyond = np.abs(along) - self.sizes
         signs = np.where(along >= 0.0, 1.0, -1.0)
@@ -208,7 +208,7 @@ class AvoidTask(AngleTask):
         return Missing(depths * self.length, depths.max(0), (points, out))
 
     def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
-        """Write the velocities of the deepest points along the ways out."""
+        """Write the velocities of the deepest points along the directions out."""
         tree, (points, ways) = geometry.tree, measured.more
         for row in range(self.count):
             deep = measured.errors[row] > 0.0
@@ -248,7 +248,7 @@ def volumes_of(obstacles: Sequence[Sequence[object]]) -> list[AvoidedVolume] | N
 
 
 def _deepest(volume: AvoidedVolume, heads: Numbers, links: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Depths (n, F), points (n, 3, F) and ways out of the points of links deepest in a volume, by bisection."""
+    """Depths (n, F), points (n, 3, F) and directions out of the points of links deepest in a volume, by bisection."""
     least, most = np.zeros(links[:, 0].shape), np.ones(links[:, 0].shape)
     middle = np.full(least.shape, 0.5)
     depth, out = volume.depth(heads + links * 0.5)

@@ -96,7 +96,7 @@ class Plane(Target):
 
 @dataclass(frozen=True)
 class Line(Target):
-    """The line through `location` along `direction`, infinite both ways."""
+    """The line through `location` along `direction`, infinite in both directions."""
 
     location: Vector
     direction: Vector

@@ -28,7 +28,7 @@ from .orientation import OrientTask
 from .task import Level, Missing, WrappedTask
 
 _NOTHING = 1e-300
-_BEYOND = 1e-6  # of its way from the middle, that a corner is put beyond a point: rounding leaves that inside
+_BEYOND = 1e-6  # of its distance from the middle, that a corner is put beyond a point: rounding leaves that inside
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,7 +217,7 @@ class BalanceTask:
     """Keep the centre of mass above a support, within `tolerance` [Blender units]; inside there is nothing to do.
 
     `masses` (n) are those of the joints, their sum one, and `centres` (n, 3) where they are in the joints' frames.
-    Poses in which nothing stands are those that are not `present` (F or 1): 0 instead of 1.
+    Poses without any contact are not `present` (F or 1): 0 instead of 1.
     """
 
     masses: Numbers
@@ -378,7 +378,7 @@ class HeelTask(WrappedTask):
         return self.task.missing_to(rotation, geometry)._replace(more=(slope,))
 
     def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
-        """Write the axes of the columns, without the turn of the foot that the shin asks for."""
+        """Write the axes of the columns, without the turn of the foot by the shin."""
         heel, heads = self.heel, geometry.heads
         self.task.rows(geometry, axes, measured, out)
         (slope,) = measured.more

@@ -237,7 +237,7 @@ class FadedTask(WrappedTask):
     """A `task` of which `rest` (r, F) of the errors [Blender units] is left, and that counts where it is `present` (F).
 
     With (1 - influence) times the errors of a pose without the task as the rest, a tip goes the share `influence` of
-    the way from there: a place along the line, an orientation about the axis between the two.
+    the distance from there: a place along the line, an orientation about the axis between the two.
     """
 
     rest: Numbers

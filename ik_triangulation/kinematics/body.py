@@ -31,7 +31,7 @@ _UP = Vector((0.0, 0.0, 1.0)).freeze()
 class BodyTip:
     """A named end effector: its `place` and `rotation` in the frame of joint number `joint`.
 
-    `contacts` are the points in that frame that stand on the ground while the tip is held, such as heel and ball of a
+    `contacts` are the points in that frame that are on the ground while the tip is held, such as heel and ball of a
     foot; by default its place alone.
     """
 
@@ -218,7 +218,7 @@ class BodyPose:
         return rotation
 
     def contacts(self, names: Sequence[str]) -> Numbers:
-        """Points of these tips that stand on the ground (c, 3)."""
+        """Points of these tips that are on the ground (c, 3)."""
         tips = [self.body.tip(name) for name in names]
         of = [(self.frames[tip.joint], np.array(point[:])) for tip in tips for point in tip.contacts]
         return np.array([frame[:, :3] @ point + frame[:, 3] for frame, point in of]).reshape(-1, 3)

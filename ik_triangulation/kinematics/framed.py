@@ -244,7 +244,7 @@ def told_flexion(links: Sequence[Vector], joints: Iterable[int], wanted: Vector)
 
 
 def hinge_axis(freedom: Freedom) -> Vector | None:
-    """Return the axis about which a joint flexes by its Euler limits, signed; None unless it bends one way.
+    """Return the axis about which a joint flexes by its Euler limits, signed; None unless it bends to one side.
 
     In the joint's rest frame: the one axis with a wide range to one side of rest and hardly any to the other.
     """
@@ -263,7 +263,7 @@ def hinge_axis(freedom: Freedom) -> Vector | None:
 def allowed_flexion(freedom: Freedom, axis: Vector) -> Vector:
     """Return the unit axis nearest to `axis` about which a joint's limits let it bend from rest, signed as it can.
 
-    Both are in the joint's rest frame. Where the limits leave too little of it, it is the way of the widest range.
+    Both are in the joint's rest frame. Where the limits leave too little of it, it is the axis of the widest range.
     """
     coordinates = freedom.coordinates(Quaternion())
     left, widest = Vector((0.0, 0.0, 0.0)), (0.0, Vector(axis))

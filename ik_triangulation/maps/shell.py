@@ -36,7 +36,7 @@ from .metric_map import Metrics, ends_of, metrics_from, metrics_of, numbers_of, 
 _CELLS = tuple(product((0, 1), repeat=3))  # around a corner
 _ROUNDS = 4
 _FACTORS = 0.5, -0.53  # of each round: smooth, then swell
-_CROSSING = 0.05, 0.95  # of the way from a missed cell to the reached one beside it
+_CROSSING = 0.05, 0.95  # of the distance from a missed cell to the reached one beside it
 
 _RINGS, _AROUND = 28, 56  # vertices of a sphere from pole to pole, and around it
 _FINE, _COARSE = 20, 14  # points across the reach, of few joints (about a second for an arm) and of many

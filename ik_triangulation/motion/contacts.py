@@ -59,7 +59,7 @@ def planted_spans(
 
 
 def floor_height(places: Numbers, hips: Numbers, up: Numbers, leg: float, fps: float) -> float | None:
-    """Return how high a foot at places (3, F) stands where it is slow; None for one that never is."""
+    """Return the height of a foot at places (3, F) where it is slow; None for one that never is."""
     motion = _Motion(places, hips, up, leg, fps) if places.shape[1] > 2 else None
     return None if motion is None or not motion.slow.any() else leg * motion.floor
 
@@ -97,7 +97,7 @@ class _Motion:
         return self._long(found, _STEP)
 
     def is_in_the_air(self, span: Indexed, others: Sequence[_Motion]) -> bool:
-        """Tell whether another foot stands lower for most of a span."""
+        """Tell whether another foot is lower for most of a span."""
         here = slice(span[0], span[1] + 1)
         return any((each.calm & (each.heights < self.heights - _HIGH))[here].mean() > _MOSTLY for each in others)
 
@@ -131,9 +131,9 @@ def unhurried(spans: list[Indexed], places: Numbers, fade: float, shortest: int)
 
 
 class Planted(NamedTuple):
-    """A span with the `place` (3) of the foot in it, and its ways there from where it is animated at both ends (3).
+    """A span with the `place` (3) of the foot in it, and its offsets there from the animation at both ends (3).
 
-    The place is in the space of what it is `on`; None is the world, where the ways are.
+    The place is in the space of what it is `on`; None is the world, the space of the offsets.
     """
 
     span: _Span
@@ -179,8 +179,8 @@ def planted(
     """Return places (3, F) of a foot with those of its spans, which are in order and do not overlap.
 
     `frames` (F) are those of the places, at which what spans are on is `carried` by matrices (4, 4, F). Outside, the
-    way that a span has at its end fades within `fade` frames, or within half of the frames to the next span: the foot
-    goes on as it was animated, from where it stands.
+    offset at the end of a span fades within `fade` frames, or within half of the frames to the next span: the foot
+    goes on as it was animated, from its place.
     """
     result, begin = places.copy(), -np.inf
     for number, (span, place, *ways, on) in enumerate(spans):
@@ -254,7 +254,7 @@ _STRICTER = 4  # times that the limits of speed are halved, until the tip stays
 _SHORTEST_TOUCH = 0.2  # [s]
 _SHAKES = 3.0  # times the speed that noise gives a tip, added to the limits
 _OF_SECOND = 0.6745 * 6.0**0.5  # the median of second differences of noise, for a deviation of 1
-_FEWEST, _PULSE = 8, 65  # frames from which noise is told, and of a motion that has only one place else
+_FEWEST, _PULSE = 8, 65  # frames from which noise is estimated, and of a motion that has only one place else
 
 
 class Touchable(NamedTuple):

@@ -37,7 +37,7 @@ from ..solvers import Solution
 
 FEW = radians(3.0)  # smaller rotations in one frame are no jumps
 _STILL = radians(0.1)  # smaller rotations count as none
-ABRUPT = radians(60.0)  # larger ones stand out wherever they are
+ABRUPT = radians(60.0)  # larger ones are outliers wherever they are
 TIMES = 3.0  # ratio of a jump to the median of the frames around it
 HASTY, WORTH_EASING = 1.5, radians(6.0)  # the same of turns that are worth easing
 FAST = radians(9.0)  # larger turns are worth it wherever the speed does not explain them
@@ -84,7 +84,7 @@ class JointStep(NamedTuple):
 
 
 class Jump(NamedTuple):
-    """A rotation that stands out from those of the frames around it, and the reason for it."""
+    """An outlier among the rotations of the frames around it, and the reason for it."""
 
     turned: JointStep
     reason: str
@@ -108,12 +108,12 @@ def largest_turn(poses: Sequence[Pose]) -> JointStep | None:
 
 
 def jumps(along: Sequence[float]) -> list[int]:
-    """Indices of the frames whose rotation stands out from those around it."""
+    """Indices of the frames whose rotation is an outlier among those around it."""
     return [int(k) for k in abrupt(np.array(along))]
 
 
 def abrupt(along: Numbers) -> Indices:
-    """Indices of the frames whose rotation stands out from those around it, or is so large that it always does."""
+    """Indices of the frames whose rotation is an outlier among those around it, or so large that it always is."""
     return np.union1d(standing_out(along, FEW), 1 + np.flatnonzero(along[1:] > ABRUPT))
 
 
@@ -123,7 +123,7 @@ def hasty(along: Numbers) -> Indices:
 
 
 def fast(along: Sequence[float]) -> list[int]:
-    """Indices of the frames whose rotation stands out from those of all frames with motion."""
+    """Indices of the frames whose rotation is an outlier among those of all frames with motion."""
     moving = [angle for angle in along if angle > _STILL]
     most = max(FEW, TIMES * median(moving)) if moving else FEW
     return [k for k, angle in enumerate(along) if angle > most]
@@ -163,7 +163,7 @@ def beyond_speed(frames: Sequence[PathFrame], path: Sequence[Rotations], k: int)
 
 
 def leap(frames: Sequence[PathFrame], k: int) -> float:
-    """Length of a jump of the target at frame `k`, of the reach; 0 if it does not stand out from those around it.
+    """Length of a jump of the target at frame `k`, of the reach; 0 if it is no outlier among those around it.
 
     It is measured from the tip with the rotations of the frame before, so that jumps of the rig count as well.
     """

@@ -106,7 +106,7 @@ def own_path(tracking: Tracking, method: KnotMethod, seed: int = 0) -> Work[Trac
 
 
 _ROUNDS = 3  # as a hand may lie on a hand that lies on something
-_STILL = 2e-5  # of the size: a way of the bones that is none
+_STILL = 2e-5  # of the size: motion of the bones that counts as none
 
 Carry = Callable[[States], tuple[Sequence[Task], float]]
 
@@ -114,7 +114,7 @@ Carry = Callable[[States], tuple[Sequence[Task], float]]
 def carried_path(body: Body, shot: Shot, tips: Collection[int], carry: Carry) -> Work[BodyPath]:
     """Solve a shot of a body whose `tips`, by number, lie on its own bones.
 
-    `carry` returns the tasks of all tips as states have these bones, and the way [Blender units] that they have gone.
+    `carry` returns the tasks of all tips with the bones of given states, and how far [Blender units] these moved.
     """
     states, others = shot.reference, [task for task in shot.tasks if task.tip not in tips]
     if others:

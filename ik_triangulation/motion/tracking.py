@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tracking of a path by knots, as one batch, and how the frames of a path stand to their goals.
+"""Tracking of a path by knots, as one batch, and the residuals of its frames.
 
 Some frames are solved one from the other, and those between them at once. Source: none. Frames at which the goal has
 moved by a share of the reach, the knots, are solved first. Coordinates are interpolated between them inside their
@@ -26,7 +26,7 @@ from ..solvers.batch.descent import PRECISE, at_one_level, descend, hold, precis
 from ..solvers.batch.restarts import ROUNDS, restart
 
 KNOT_WAY = 0.5  # share of the reach that the goal moves from one knot to the next
-_MANY, _SHORT_WAY = 60, 0.4  # joints of a chain that folds over a longer way, and the way for it
+_MANY, _SHORT_WAY = 60, 0.4  # joints of a chain that folds over a longer distance, and that distance
 _FARTHEST = 32  # frames between two knots
 _SEARCHED = (16, 8)  # of so many missed frames in a row that may be met one is searched by all restarts
 _TRUSTED = 0.5  # share of the distance to which the restarts come that the goal may move before it may be met
@@ -59,7 +59,7 @@ class KnotSolver(Protocol):
 
 
 class Tracked:
-    """A path: `states` of all frames, and how they stand to their goals.
+    """A path: `states` of all frames, and their residuals.
 
     `met` (F) tells which are within tolerance, `urgent` (F) which are so in the tasks of the most urgent level, `value`
     (F) is the weighted sum of squared errors, `off` (t, F) how far each task is off, in its own unit. `steps` (F) are
@@ -78,7 +78,7 @@ class Tracked:
             self.put(frames, some, tracking.system(some, frames))
 
     def take(self, frames: Indices) -> Tracked:
-        """Those of the frames, as they stand to their goals, which is not measured again."""
+        """Those of the frames, whose residuals are not measured again."""
         some = Tracked.__new__(Tracked)
         some.states, some.met, some.value = self.states.take(frames), self.met[frames], self.value[frames]
         some.urgent, some.off = self.urgent[frames], self.off[:, frames]
@@ -86,7 +86,7 @@ class Tracked:
         return some
 
     def put(self, frames: Columns, states: States, other: System | Tracked) -> None:
-        """Replace frames by states, as they stand in a system or a path of their own."""
+        """Replace frames by states, with their residuals in a system or a path of their own."""
         off = other.off if isinstance(other, Tracked) else np.array([each.off for each in other.measured])
         if isinstance(other, Tracked):
             self.steps[frames] += other.steps

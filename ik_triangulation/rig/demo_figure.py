@@ -24,7 +24,7 @@ class _Part(NamedTuple):
     connected: bool = True
 
 
-# 1.78 m tall, facing -Y, elbows and knees a little bent, so that they flex the right way.
+# 1.78 m tall, facing -Y, elbows and knees a little bent, so that they flex to the right side.
 _MIDDLE = {
     "hips": _Part("", (0.0, 0.02, 0.96), (0.0, 0.02, 1.08), (0.13, 0.12), False),
     "spine": _Part("hips", (0.0, 0.02, 1.08), (0.0, 0.03, 1.22), (0.12, 0.13)),
@@ -115,7 +115,7 @@ def _capsule(part: _Part) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     head, tail = Vector(part.head), Vector(part.tail)
     axis, length = (tail - head).normalized(), (tail - head).length
     frame = np.array(Matrix.Translation(head) @ axis.to_track_quat("Z", "Y").to_matrix().to_4x4())
-    rise = np.linspace(0.02, 0.5 * np.pi, _ROUND)  # closed but for a hole that nobody sees
+    rise = np.linspace(0.02, 0.5 * np.pi, _ROUND)  # closed but for a hole that is never seen
     heights = np.concatenate((-part.radii[0] * np.cos(rise), length + part.radii[1] * np.cos(rise[::-1])))
     widths = np.concatenate((part.radii[0] * np.sin(rise), part.radii[1] * np.sin(rise[::-1])))
     angles = np.arange(_SIDES) * (2.0 * np.pi / _SIDES)

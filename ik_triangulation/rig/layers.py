@@ -268,7 +268,7 @@ def remove_layer_keys(
     """Remove the keyframes that bakes have given these bones on layers between two times; return their number.
 
     Layers, and curves, that are left without any are for the caller to remove by the calls returned, as that cannot be
-    undone; they return what is to be told, if anything. Closing `undo` restores everything else.
+    undone; they return a message for the user, if any. Closing `undo` restores everything else.
     """
     paths, count, ends = _paths(armature, bones), 0, list[partial[str | None]]()
     for layer in _layers(armature):
@@ -318,7 +318,7 @@ def _give_back(animation: AnimData, below: str) -> str | None:
     )
     track, strip = next(found, (None, None))
     if track is None:
-        return None  # somebody has removed it
+        return None  # it was removed meanwhile
     base, slot = strip.action, strip.action_slot
     base.pop(_BELOW, None)
     is_alone = animation.action is None and len(track.strips) == 1 and track == animation.nla_tracks[-1]

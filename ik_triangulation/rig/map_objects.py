@@ -98,7 +98,7 @@ def place_volume(
 
 
 def shown_map(armature: Object, tip: str, kind: str) -> Object | None:
-    """Return the map of that kind of the limb that ends in `tip`; None if there is none."""
+    """Return the map of that kind of the limb that ends in `tip`, or None."""
     return shown_maps(armature).get(map_key(tip, kind))
 
 

@@ -37,7 +37,7 @@ class Stamp(NamedTuple):
 
 
 def stamp_of(path: Path | str) -> Stamp | None:
-    """Return the stamp of a file; None if there is none."""
+    """Return the stamp of a file, or None."""
     try:
         found = Path(path).stat()
     except OSError:

@@ -2,8 +2,8 @@
 """The stance of a character, its front, up and left; how heads and eyes look; the anatomy of a body; where tips match.
 
 The stance of a character at rest: what is in front of it, up, and on its left, whatever axes its armature has. Every
-direction that anatomy decides is taken from here. Programs with Y up write armatures that stand along Y in an object
-turned by 90 degrees; others face +X.
+direction that anatomy decides is taken from here. Programs with Y up write armatures that are upright along Y in an
+object turned by 90 degrees; others face +X.
 
 The anatomy of a body of an armature: the part of each bone, its arms and legs, and how their elbows and knees flex.
 Bones are known by their names, or by their shape; limbs that are not, by what they were set up as and by the lengths of
@@ -37,7 +37,7 @@ from .anatomy.names import BESIDE, BodyPart
 from .armature import find_bone
 
 _AXES = tuple(sign * Vector(axis) for axis in ((1, 0, 0), (0, 1, 0), (0, 0, 1)) for sign in (1.0, -1.0))
-# Cosines of the angles to an axis of the armature along which a body is meant to look and to stand then.
+# Cosines of the angles to an axis of the armature along which a body is meant to face and to be upright then.
 _NEARLY, _UPRIGHT = 0.9994, 0.9  # hind legs that crouch at rest, as a cat's, lead up at a slant
 # Cosines of the angle of such an axis to the left, which limbs tell exactly, but up by some degrees only: of a rig that
 # is symmetric, and of one that is not quite.
@@ -182,7 +182,7 @@ def _upright(way: Vector, left: Vector, world_up: Vector) -> tuple[Vector, bool]
 def _squared(way: Vector, least: float, left: Vector, most: float) -> Vector:
     """Return the armature's axis square to `left` whose cosine to a direction is at `least` this, or the direction.
 
-    Feet stand a little ahead of the hips, or behind them. An axis whose cosine to the body's left is not below `most`
+    Feet are a little ahead of the hips, or behind them. An axis whose cosine to the body's left is not below `most`
     is not one along which the body was drawn.
     """
     nearest = max(_AXES, key=way.dot)

@@ -23,7 +23,7 @@ ALONG_HAND = 0.6, 1.0, 1.5  # of the bone of a hand, from its head: palm, knuckl
 ALONG_FOOT = (1.0,)
 _FAR = 0.2  # [limbs] distance from which on none is looked for
 _ROUND = {"thigh": 0.17, "shin": 0.13, "upper_arm": 0.17, "forearm": 0.15, "hand": 0.25}  # radius by a bone's length
-_STILL = 1e-4  # of its distance, and of a turn: how far a thing moves that stands still
+_STILL = 1e-4  # of its distance, and of a turn: largest motion of a still thing
 
 
 class SeenMesh(NamedTuple):
@@ -80,7 +80,7 @@ class MeshesSeen:
         self.meshes = [ob for ob in meshes if _may_move(ob, known) or self._passes(ob)]
 
     def _passes(self, ob: Object) -> bool:
-        """Tell whether a tip comes near to the bounding box of a mesh that stands still."""
+        """Tell whether a tip comes near to the bounding box of a still mesh."""
         corners = np.array([ob.matrix_world @ Vector(corner) for corner in ob.bound_box])
         lowest, highest = corners.min(0), corners.max(0)
         for tip, points in self._points.items():

@@ -136,7 +136,7 @@ def saved(*groups: type, **more: Any) -> dict[str, Any]:
 
 
 def _tell(owner: PropertyGroup, context: Context) -> None:
-    """Do nothing: that there is such a function is what counts."""
+    """Do nothing: Blender only checks that the function exists."""
 
 
 def given(one: type, *names: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ place: it does so after every change to a setting, also before an operator that 
 
 The active limb, and the reasons why it cannot be edited, posed or solved. It is the limb that the active bone is the
 tip or a part of; or, where that is a target, a pole or a stop, as an object or as a bone, the limb that reaches for it.
-A mesh that is skinned to a rig with limbs stands for that rig.
+A mesh that is skinned to a rig with limbs counts as that rig.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _chosen: tuple[int, str] | None = None  # session uid of the armature and tip bo
 
 _maps: dict[int, dict[str, tuple[str, int]]] = {}  # of the armature of a session uid: names and session uids by key
 
-_known: dict[str, tuple[object, ControlNames | None]] = {}  # of the limb that was asked for last
+_known: dict[str, tuple[object, ControlNames | None]] = {}  # of the last limb
 
 
 def limbs_using(context: Context, ob: Object, bone: str = "") -> list[PoseBone]:
     """Return the tip bones of the limbs that have this object, or a bone of it, as target, stop or pole, in this order.
 
-    A bone also stands for its whole armature, if that has no limbs.
+    A bone also counts as its whole armature, if that has no limbs.
     """
     return _answer(context, ("users", ob.session_uid, bone), lambda: _users(context, ob, bone))
 
@@ -98,7 +98,7 @@ def has_limb(armature: Object) -> bool:
 
 
 def map_of(context: Context, bone: PoseBone, kind: str) -> Object | None:
-    """Return the map of that kind of the limb that ends in `bone`; None if there is none."""
+    """Return the map of that kind of the limb that ends in `bone`, or None."""
     _forget_old(context)
     uid = bone.id_data.session_uid
     if uid not in _maps:

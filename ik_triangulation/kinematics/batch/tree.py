@@ -97,7 +97,7 @@ def joined(parts: Sequence[States]) -> States:
 class TreeTip:
     """An end effector: its place and rotation in the frame of a joint, and the length of the limb that leads to it.
 
-    `first` is the joint at which that limb begins, for what asks for its bend.
+    `first` is the joint at which that limb begins, for tasks of its bend.
     """
 
     joint: int

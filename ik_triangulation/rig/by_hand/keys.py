@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The part of bones' animation that somebody made by hand: keys that no bake made, and poses without a key.
+"""The hand-made part of bones' animation: keys that no bake made, and poses without a key.
 
 Memory of the pose that a bone had before the extension wrote to it, which tells what is posed by hand. It is saved with
 the bone and undone with its pose. Where nothing is registered, bones have no memory. Of hips the location counts as
@@ -53,7 +53,7 @@ def is_as_written(bone: PoseBone, which: Collection[int]) -> bool:
 
 
 def is_posed_since(bone: PoseBone, which: Collection[int]) -> bool:
-    """Tell whether the extension wrote the channels `which` and somebody has changed them since."""
+    """Tell whether the channels `which` were changed by hand since the extension wrote them."""
     return _memory(bone) is not None and not is_as_written(bone, which)
 
 
@@ -90,9 +90,9 @@ def location_before_writing(bone: PoseBone) -> tuple[float, ...]:
 
 
 def is_moved_since(bone: PoseBone) -> bool:
-    """Tell whether the extension wrote the location of a bone and somebody has changed it since.
+    """Tell whether the location of a bone was changed by hand since the extension wrote it.
 
-    What drivers give is no change by somebody.
+    Values from drivers do not count.
     """
     memory = getattr(bone, _MEMORY, None)
     if memory is None or not memory.is_moved:
@@ -242,7 +242,7 @@ def made_by_hand_of(
 ) -> list[HandMade]:
     """Return what was made by hand of each of the bones, which are those of one limb.
 
-    A limb is one pose: if one of its bones has been posed since the extension wrote to it, all stand as by hand. Keys
+    A limb is one pose: if one of its bones has been posed since the extension wrote to it, all count as by hand. Keys
     between two times in the active action are left out where generated ones are beside them: they correct a bake.
     """
     bags = [*layered_bags(bones[0].id_data)] if bones else []
@@ -329,7 +329,7 @@ def _is_posed(
     given: Collection[tuple[str, int]],
     scene: Scene,
 ) -> bool:
-    """Tell whether somebody has posed a bone since it was written to, where nothing animates it by hand.
+    """Tell whether a bone without hand-made animation was posed by hand since it was written to.
 
     Channels that drivers or strips change are `given` by paths and indices.
     """
@@ -389,7 +389,7 @@ def hips_locations(
 
 
 def is_moved_by_hand(armature: Object, hips: str) -> bool:
-    """Tell whether somebody has moved hips without keys since the extension wrote their location."""
+    """Tell whether hips without keys were moved by hand since the extension wrote their location."""
     path = location_path(armature, hips)
     keyed = any(find_curves(bag, path, 3) for _, bag in layered_bags(armature))
     return not keyed and is_moved_since(armature.pose.bones[hips])

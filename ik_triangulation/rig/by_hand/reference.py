@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The reference: the pose that somebody made by hand at each frame, of a limb and of a body, near which a solve stays.
+"""The reference: the hand-made pose of a limb or a body at each frame, near which a solve stays.
 
-The reference of a limb: the pose that somebody made by hand at each frame, near which a solved pose stays. It is made
+The reference of a limb: the hand-made pose at each frame, near which a solved pose stays. It is made
 of the keyframes that no bake has made and those that bakes have replaced; without any, of the pose in which the limb
 stood before the extension wrote to it; and of rest where that is not known. What was solved or baked never counts, so
 that solving again with nothing changed starts from the same.
 
-A body shown as somebody animated it, without what bakes and poses of the extension have made of it. What constraints,
-drivers, strips and modifiers make of an animation is known only where Blender evaluates it; so for that long generated
-keys give way to those that were made by hand, and poses to the ones before.
+A body as it was animated by hand, without the bakes and poses of the extension. What constraints,
+drivers, strips and modifiers make of an animation is known only where Blender evaluates it; so meanwhile hand-made
+keys replace generated ones, and earlier poses the present ones.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ class LimbGoals:
 
 
 class FlowInReach:
-    """The way of the tip of a limb along a flow, from where it is animated at the first frame.
+    """The path of the tip of a limb along a flow, from where it is animated at the first frame.
 
     The body that the limb is of may come along, and how far is not known before it is solved: what is beyond the reach
     of the limb, as it is animated at its root, is a goal, and the next step begins inside the reach.

@@ -37,7 +37,7 @@ from .samples import (
 
 CurvesByPath = dict[str, list[FCurve]]
 
-# Beginnings of the paths of properties that no array of values stands for, of objects, bones and armatures.
+# Beginnings of the paths of properties that no array of values represents, of objects, bones and armatures.
 _UNREAD = ("rotation_mode", "parent", "matrix", "track_axis", "up_axis")
 _TRANSFORMS = tuple(
     delta + name
@@ -266,8 +266,8 @@ def read_keyed_bones(
 ) -> Work[tuple[Array, Array] | None]:
     """Return matrices (4, 4, bones, F) of bones at `frames`, and (4, 4, bones, 1) as they are now, world space.
 
-    None unless F-curves tell all of their motion. The latter are for a comparison with what is shown. It gives way
-    after each bone.
+    None unless their motion comes from F-curves alone. The latter are compared with what is shown. Yields after each
+    bone.
     """
     motion = KeyedMotion(_times(scene, frames))
     now = motion.at_present()

@@ -246,10 +246,10 @@ def _frame_handlers() -> tuple[list[Handler], ...]:
 def read_in_parts(
     limb: Limb, scene: Scene, frames: Sequence[float], seconds: float, still: bool, broken: list[str]
 ) -> Work[list[Sample]]:
-    """Read the samples for `seconds` at a time, each time in a temporary scene; it gives way without that.
+    """Read the samples for `seconds` at a time, each time in a temporary scene, and yield without one.
 
     If creating that scene and reading its first frame take longer, reading goes on for as long again. In a rig that
-    stands `still` only the targets are read at all frames. Drivers that do not run at one of the frames are added to
+    is `still` only the targets are read at all frames. Drivers that do not run at one of the frames are added to
     `broken`, in the words of broken_drivers().
     """
     read: list[Sample] = []
@@ -294,7 +294,7 @@ class SampledMotion(NamedTuple):
 
 
 class Samples(Sequence[Sample]):
-    """The samples at some `frames`, made when they are asked for, and arrays of all that moves.
+    """The samples at some `frames`, made when they are needed, and arrays of all that moves.
 
     The arrays have the frames last, or one for all where nothing moves.
     """

@@ -30,7 +30,7 @@ def curves_of_action(action: Action) -> list[FCurve]:
 
 
 def channelbag_of(armature: Object) -> ActionChannelbag | None:
-    """Return the channelbag of the object's active action and slot; None if there is none yet."""
+    """Return the channelbag of the object's active action and slot, or None."""
     animation = armature.animation_data
     if animation is None or animation.action is None or animation.action_slot is None:
         return None

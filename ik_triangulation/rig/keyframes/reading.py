@@ -204,7 +204,7 @@ def together(keys: KeyArrays, others: KeyArrays | None) -> KeyArrays:
 
 
 def _texts(action: Action) -> Any:
-    """Return the group of texts; None if there is none."""
+    """Return the group of texts, or None."""
     found = action.get(_KEY)
     return found if hasattr(found, "to_dict") else None
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Empties that were made as targets, and the spaces in which targets move.
 
-Such an empty is in a collection of its armature, and is removed with the limb if nobody needs it. Its mark is a custom
-property, so that an object of the user's own is never taken for one of these.
+Such an empty is in a collection of its armature, and is removed with the limb if it is not used elsewhere. Its mark is
+a custom property, so that an object of the user's own is never taken for one of these.
 
 A space is an object or a bone with which a target moves over a span of frames, by a Child Of constraint. The influence
 of the constraint has keyframes without interpolation: 1 from the first frame of the span, 0 after the last. So Blender

@@ -49,7 +49,7 @@ def insert_keys(owner: Any, prop: str, scene: Scene, always: bool = False) -> No
     if edit.use_keyframe_insert_available and not always:
         options.add("INSERTKEY_AVAILABLE")
         if owner.path_from_id(prop) not in {curve.data_path for curve in curves_of(owner.id_data)}:
-            return  # asked to insert it all the same, Blender warns
+            return  # Blender would warn that it inserts nothing
     if tools.auto_keying_mode == "REPLACE_KEYS":
         options.add("INSERTKEY_REPLACE")
     _insert(owner, prop, options=options, keytype=tools.keyframe_type)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Targets that were made for a body: not turned yet, waiting until they are moved, or hung on its own bones.
 
-Targets that were made for hands, and whether somebody has turned them since. A hand whose target is only moved stays
+Targets that were made for hands, and whether they have been turned since. A hand whose target is only moved stays
 natural to its forearm. It turns with its target, over the whole shot, once that is turned anywhere in it: now, by keys,
 a driver or a constraint. Keys that hold the rotation with which the target was made turn nothing, as Blender keys
 rotation along with location by default; nor does the target's parent.
 
 The rotation is stored on the target: another target of the limb has none, and a copy of this one has it too.
 
-Targets that wait: those of a body that was set up, until somebody moves or keys them. A hand whose empty has not been
+Targets that wait: those of a body that was set up, until they are moved or keyed. A hand whose empty has not been
 touched follows the body with its own animation, as if it had no target. The empty goes along with it, so that it is at
 the hand when it is taken.
 """
@@ -77,7 +77,7 @@ def forget_rotation(target: Object) -> None:
 
 def made_rotation_of(target: Object) -> tuple[float, ...]:
     """Return the quaternion with which a target was made for a hand; zeros, or nothing, if it was not."""
-    return tuple(getattr(target, MADE_ROTATION, ()))  # there is none where nothing is registered
+    return tuple(getattr(target, MADE_ROTATION, ()))  # missing where nothing is registered
 
 
 def is_as_made(target: Object) -> bool:
@@ -175,7 +175,7 @@ def is_waiting(bone: PoseBone) -> bool:
 
 
 def is_untouched(bone: PoseBone) -> bool:
-    """Tell whether the target of this limb was made for it and nobody has moved, keyed, parented or constrained it."""
+    """Tell whether the target was made for this limb and was never moved, keyed, parented or constrained."""
     posed, target = bone.ik_triangulation_posed, bone.ik_triangulation.target
     if not posed.is_property_set("waits_at") or target is None or bone.ik_triangulation.subtarget:
         return False

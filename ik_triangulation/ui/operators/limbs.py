@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Add limbs, whole bodies, targets and the reach demo, remove limbs; load and save presets of limbs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import bpy
@@ -42,26 +42,22 @@ class POSE_OT_ik_triangulation_body_add(IKOperator):
         chosen = rig_limb.selected_bones(armature) if context.mode == "POSE" else []
         ends = setup.lowest_of(armature, chosen)
         made = setup.set_up_body(armature, ends if _FEWEST <= len(ends) <= _MOST else ())
-        return self.conclude(lambda: self._tell_about(armature, made))
-
-    def _tell_about(self, armature: Object, made: "setup.NewBody") -> None:
-        """Select a tip of the body and tell of all."""
-        text, doubts = show_body(armature, made)
-        self.tell({"INFO"}, f"Body: {text}")
-        if doubts:
-            self.tell(
-                {"WARNING"}, f"Check the limbs: {doubts}. If one is wrong, select the tips of all and set up again."
-            )
+        return self.conclude(lambda: tell_body(self, armature, made, lambda body: f"Body: {body}"))
 
 
-def show_body(armature: Object, made: "setup.NewBody") -> tuple[str, str]:
-    """Select a tip of a body that was set up; return what was made, and what is doubtful."""
+def tell_body(operator: IKOperator, armature: Object, made: "setup.NewBody", sentence: Callable[[str], str]) -> None:
+    """Select a tip of a body that was set up, and report it by a `sentence` with its parts, and what is doubtful."""
     for tip in (*made.reach, *made.held, *made.looking):
         live.stop(armature, tip)
     rig_limb.select_only(armature, [(made.reach or made.looking or made.held)[0]])
     reach, held, head = (", ".join(f"'{tip}'" for tip in tips) for tips in (made.reach, made.held, made.looking))
     reaches, looks = f"{reach} reach, " if reach else "", f"{head} looks, " if head else ""
-    return f"{reaches}{held} held, {looks}hips '{made.hips}' move, balance is on", "; ".join(made.doubts)
+    operator.tell({"INFO"}, sentence(f"{reaches}{held} held, {looks}hips '{made.hips}' move, balance is on"))
+    doubts = "; ".join(made.doubts)
+    if doubts:
+        operator.tell(
+            {"WARNING"}, f"Check the limbs: {doubts}. If one is wrong, select the tips of all and set up again."
+        )
 
 
 class POSE_OT_ik_triangulation_limb_add(IKOperator):
@@ -118,17 +114,12 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
                 f"{count} bones are selected, and they are no body that is recognized. Click the bone at the end of a "
                 "limb, such as a hand, and add it alone."
             ) from error
-        self.conclude(lambda: self._tell_about_body(armature, count, made))
-        return True
-
-    def _tell_about_body(self, armature: Object, count: int, made: "setup.NewBody") -> None:
-        """Select a tip of the body that was made instead of limbs of so many bones, and tell of all."""
-        text, doubts = show_body(armature, made)
-        self.tell({"INFO"}, f"{count} bones are selected, so their body was set up: {text}")
-        if doubts:
-            self.tell(
-                {"WARNING"}, f"Check the limbs: {doubts}. If one is wrong, select the tips of all and set up again."
+        self.conclude(
+            lambda: tell_body(
+                self, armature, made, lambda body: f"{count} bones are selected, so their body was set up: {body}"
             )
+        )
+        return True
 
 
 class POSE_OT_ik_triangulation_limb_remove(IKOperator):

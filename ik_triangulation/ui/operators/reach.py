@@ -75,7 +75,7 @@ class POSE_OT_ik_triangulation_reach(PresetChoice, ComfortAdjustments, KeyAdjust
         return report
 
     def _asked(self, bone: PoseBone) -> "tuple[list[reaches.Stop], dict[str, Any]]":
-        """Return the stops saved on a tip bone, unless others are asked for, and the settings of the reach."""
+        """Return the stops saved on a tip bone, unless others are given, and the settings of the reach."""
         stops, own = reaches.saved_stops(bone.ik_triangulation), rig_limb.saved_reach(bone.ik_triangulation)
         different = changed(self, own)
         return [] if different.keys() & _OF_A_STOP else stops, {**own, **different}

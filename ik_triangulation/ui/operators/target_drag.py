@@ -153,7 +153,7 @@ class TargetOperator(IKOperator):
         self._show(context)
 
     def _constrain(self, number: int, is_plane: bool) -> None:
-        """Keep to an axis or a plane; asked for again to those of the target itself, and then to none."""
+        """Keep to an axis or a plane; a second time to those of the target itself, and then to none."""
         wanted = tuple((each == number) != is_plane for each in range(3))
         again = tuple(self.constraint_axis) == wanted
         if again and self._is_own:
@@ -209,12 +209,12 @@ class MovingOperator(TargetOperator):
         return float(context.space_data.overlay.grid_scale_unit) * (0.1 if is_precise else 1.0)
 
 
-def lengths_text(context: Context, way: Vector) -> str:
-    """Return a way, world space, in the scene's units."""
+def lengths_text(context: Context, offset: Vector) -> str:
+    """Return the components of an offset, world space, in the scene's units."""
     units = context.scene.unit_settings
     lengths = (
         bpy.utils.units.to_string(units.system, "LENGTH", round(each, 6) * units.scale_length + 0.0, precision=4)
-        for each in way
+        for each in offset
     )
     return "   ".join(f"{name} {length}" for name, length in zip("XYZ", lengths, strict=True))
 

@@ -91,7 +91,7 @@ class Aim(NamedTuple):
     """Goal of a limb, and what is missing: the target, its point nearest to the tip (armature space), the rotation.
 
     `distance` [Blender units, world space] and `angle` [rad], None if the tip is not to be turned, are what is missing.
-    A limb on its way, with an influence below 1, is not `due`: neither reached nor missed. Nor is one whose target
+    A limb with an influence below 1 is not `due`: neither reached nor missed. Nor is one whose target
     `waits` to be moved (rig.targets.untouched), which it does not follow yet.
     """
 
@@ -141,7 +141,7 @@ def displayed_limb(context: Context, armature: Object, bone: PoseBone, active: s
     bones = Bones(armature, line, solved)
     held = [name for name, freedom in zip(line, bones.freedoms, strict=True) if isinstance(freedom, Locked)]
     locked = [(bone.head.copy(), bone.length) for bone in (shown.pose.bones[name] for name in held)]
-    if stored.target is None or stored.hold:  # a held tip stands on its target, and has a pin
+    if stored.target is None or stored.hold:  # a held tip is on its target, and has a pin
         world, aim = shown.matrix_world.copy(), None
         pose = bones.pose(base_of(shown, line[0]), channels_of(shown, line))
     else:

@@ -45,7 +45,7 @@ class _Asked(NamedTuple):
 
 
 class _State:
-    """The figures as they were read last, those before the last change, and the reading under way."""
+    """The figures as they were read last, those before the last change, and those being read."""
 
     def __init__(self) -> None:
         self.asked: _Asked | None = None

@@ -21,7 +21,7 @@ from .sketch import Palette, Role, plain_text
 _FONT = 0
 _LINE = 1.45  # height of a line [font size]
 _SPACE = 0.5  # between a sign and its text [font size]
-_OUTLINED = 6  # BLF's way of an outline around the letters
+_OUTLINED = 6  # BLF's number for an outline around the letters
 _OUTLINE = 0.85  # its opacity
 _STROKE, _AROUND = 2.0, 4.5  # width of a drawn sign, and with its outline [pixels at 1x interface scale]
 # Drawn signs in a square of side 1, as strokes

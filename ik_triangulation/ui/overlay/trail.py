@@ -46,7 +46,7 @@ class _Asked(NamedTuple):
 
 
 class _State:
-    """The trail as it was read last, and the reading under way."""
+    """The trail as it was read last, and the one being read."""
 
     def __init__(self) -> None:
         self.asked: _Asked | None = None
@@ -58,7 +58,7 @@ class _State:
 
 
 _state = _State()
-_hips: tuple[tuple[int, int, str], str] | None = None  # of the bone that was asked for last
+_hips: tuple[tuple[int, int, str], str] | None = None  # of the last bone
 
 
 def begin_drag(drag: trails.PullDrag) -> None:

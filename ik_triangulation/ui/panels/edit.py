@@ -2,7 +2,7 @@
 """Edit: tools that change what is animated already."""
 
 import bpy
-from bpy.types import Constraint, Context, Panel, PropertyGroup, UILayout, UIList
+from bpy.types import Constraint, Context, Panel, UILayout, UIList
 
 from ...rig.targets import made
 from ..context import active_bone
@@ -25,7 +25,7 @@ from ..operators.target import (
 )
 from ..operators.target_drag import POSE_OT_ik_triangulation_drag
 from ..operators.transfer import POSE_OT_ik_triangulation_transfer
-from .layout import LimbPanel, paragraph
+from .layout import LimbPanel, RowList, in_order, paragraph
 
 _NAME = 0.6  # width of the name of a space
 
@@ -69,21 +69,11 @@ class VIEW3D_PT_ik_triangulation_edit(LimbPanel, Panel):
         column.operator(POSE_OT_ik_triangulation_remove_everything.bl_idname, icon="X")
 
 
-class VIEW3D_UL_ik_triangulation_spaces(UIList):
+class VIEW3D_UL_ik_triangulation_spaces(RowList, UIList):
     """List of the spaces of a target: object or bone, first and last frame."""
 
-    def draw_item(
-        self,
-        context: Context,
-        layout: UILayout,
-        data: bpy.types.bpy_struct,
-        space: Constraint,
-        icon: int,
-        active_data: PropertyGroup,
-        active_property: str,
-        index: int = 0,
-        flt_flag: int = 0,
-    ) -> None:
+    @staticmethod
+    def draw_row(context: Context, layout: UILayout, space: Constraint, _data: object) -> None:
         row, span = layout.split(factor=_NAME, align=True), made.span_of(space, context.scene)
         row.alert = span is None or space.target is None
         name = space.subtarget or (space.target.name if space.target else space.name)
@@ -92,9 +82,8 @@ class VIEW3D_UL_ik_triangulation_spaces(UIList):
 
     def filter_items(self, context: Context, data: object, name: str) -> tuple[list[int], list[int]]:
         spans = [made.span_of(each, context.scene) if made.is_space(each) else None for each in getattr(data, name)]
-        in_time = sorted(range(len(spans)), key=lambda i: spans[i] or (0, 0))
         shown = [self.bitflag_filter_item * made.is_space(each) for each in getattr(data, name)]
-        return shown, [in_time.index(i) for i in range(len(spans))]
+        return shown, in_order([span or (0, 0) for span in spans])
 
 
 class VIEW3D_PT_ik_triangulation_spaces(LimbPanel, Panel):

@@ -5,7 +5,8 @@ Blender does not tell whether a panel is unfolded. Each time it draws a sidebar 
 those that are unfolded.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import blf
 import bpy
@@ -48,6 +49,37 @@ class LimbPanel(SidebarPanel):
     def poll(cls, context: Context) -> bool:
         bone = active_bone(context)
         return bone is not None and (is_limb(bone) or bool(bone.ik_triangulation.reach_stops))
+
+
+class RowList:
+    """Base of the lists: draw_row() draws an item, and all items are shown unless a list has a filter of its own."""
+
+    @staticmethod
+    def draw_row(context: Context, layout: UILayout, item: Any, data: Any) -> None:
+        raise NotImplementedError
+
+    def draw_item(
+        self,
+        context: Context,
+        layout: UILayout,
+        data: bpy_struct,
+        item: bpy_struct,
+        icon: int,
+        active_data: bpy_struct,
+        active_property: str,
+        index: int = 0,
+        flt_flag: int = 0,
+    ) -> None:
+        self.draw_row(context, layout, item, data)
+
+    def filter_items(self, context: Context, data: object, name: str) -> tuple[list[int], list[int]]:
+        return [], []
+
+
+def in_order(keys: Sequence[Any]) -> list[int]:
+    """Return the place of each item in a list that is sorted by these keys."""
+    by_key = sorted(range(len(keys)), key=lambda i: keys[i])
+    return [by_key.index(i) for i in range(len(keys))]
 
 
 def is_narrow(context: Context) -> bool:
