@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Gizmos of what is dragged under the mouse: any bone, with the tool Drag of Pose Mode's toolbar, and the dots of the trail.
+"""Gizmos of places that the mouse drags: any bone, with the tool Drag of Pose Mode, and the dots of the trail.
 
 The bone or the dot nearest to the mouse is marked. A drag of a bone poses the body, that of a dot pulls the tip at its
 frame.
