@@ -223,14 +223,6 @@ class BodyPose:
         of = [(self.frames[tip.joint], np.array(point[:])) for tip in tips for point in tip.contacts]
         return np.array([frame[:, :3] @ point + frame[:, 3] for frame, point in of]).reshape(-1, 3)
 
-    @property
-    def centre_of_mass(self) -> Vector:
-        """Centre of mass, by the body's segments."""
-        masses = np.array([each.mass for each in self.body.segments])
-        centres = np.array([each.centre[:] for each in self.body.segments])
-        places = np.einsum("nij,nj->ni", self.frames[:, :, :3], centres) + self.frames[:, :, 3]
-        return Vector(masses @ places / masses.sum())
-
     def limb(self, name: str) -> Pose:
         """The same pose of the chain from the root to a tip."""
         body = self.body

@@ -8,7 +8,7 @@ frame.
 from typing import Any
 
 import bpy
-from bpy.types import Context, Gizmo, GizmoGroup, WorkSpaceTool
+from bpy.types import Context, Gizmo, GizmoGroup, Operator, WorkSpaceTool
 
 from ..operators.edit import POSE_OT_ik_triangulation_trail_drag
 from ..operators.target_drag import POSE_OT_ik_triangulation_drag, cannot_drag
@@ -26,12 +26,12 @@ class VIEW3D_GT_ik_triangulation_drag(Gizmo):
 
     def setup(self) -> None:
         self.bone = ""
-        self.asked: Any = None
+        self.call: Any = None  # properties of the operator that a drag runs
 
     def test_select(self, context: Context, location: tuple[float, float]) -> int:
         """Return 0 if the mouse is on a bone, whose name is kept; else -1."""
         self.bone = picking.bone_under(context, location)
-        self.asked.bone = self.bone
+        self.call.bone = self.bone
         context.area.tag_redraw()
         return 0 if self.bone else -1
 
@@ -53,10 +53,7 @@ class VIEW3D_GGT_ik_triangulation_drag(GizmoGroup):
         return context.mode == "POSE" and cannot_drag(context) is None
 
     def setup(self, context: Context) -> None:
-        bones = self.gizmos.new(VIEW3D_GT_ik_triangulation_drag.bl_idname)
-        bones.asked = bones.target_set_operator(POSE_OT_ik_triangulation_drag.bl_idname)
-        bones.asked.release_confirm = True
-        bones.use_draw_modal = False
+        _add_gizmo(self, VIEW3D_GT_ik_triangulation_drag, POSE_OT_ik_triangulation_drag)
 
 
 class DragTool(WorkSpaceTool):
@@ -89,14 +86,14 @@ class VIEW3D_GT_ik_triangulation_trail(Gizmo):
 
     def setup(self) -> None:
         self.dot: tuple[int, tuple[float, float]] | None = None
-        self.asked: Any = None
+        self.call: Any = None  # properties of the operator that a drag runs
 
     def test_select(self, context: Context, location: tuple[float, float]) -> int:
         """Return 0 if the mouse is on a dot, of which the frame is kept; else -1."""
         self.dot = picking.dot_under(context, location)
         if self.dot is None:
             return -1
-        self.asked.frame = self.dot[0]
+        self.call.frame = self.dot[0]
         context.area.tag_redraw()
         return 0
 
@@ -121,10 +118,15 @@ class VIEW3D_GGT_ik_triangulation_trail(GizmoGroup):
         return bool(shown and settings and settings.show and context.mode in {"POSE", "OBJECT"})
 
     def setup(self, context: Context) -> None:
-        dots = self.gizmos.new(VIEW3D_GT_ik_triangulation_trail.bl_idname)
-        dots.asked = dots.target_set_operator(POSE_OT_ik_triangulation_trail_drag.bl_idname)
-        dots.asked.release_confirm = True
-        dots.use_draw_modal = False
+        _add_gizmo(self, VIEW3D_GT_ik_triangulation_trail, POSE_OT_ik_triangulation_trail_drag)
+
+
+def _add_gizmo(group: GizmoGroup, kind: type[Gizmo], operator: type[Operator]) -> None:
+    """Add a gizmo to a group, by a drag of which an operator runs, until the mouse button is released."""
+    gizmo = group.gizmos.new(kind.bl_idname)
+    gizmo.call = gizmo.target_set_operator(operator.bl_idname)
+    gizmo.call.release_confirm = True
+    gizmo.use_draw_modal = False
 
 
 _register_gizmos, _unregister_gizmos = bpy.utils.register_classes_factory(

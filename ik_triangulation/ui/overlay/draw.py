@@ -261,9 +261,8 @@ def layers(context: Context) -> Iterator[Layer]:
         surfaces, thin, wide = coloured_parts(sketch, body.colours)
         yield Layer(world, _joined(body.area, surfaces), thin, wide, NOTHING)
     if settings.show_ghosts:
-        theme = context.preferences.themes[0]
+        colour = np.array((*ghostly(context.preferences.themes[0]), 1.0), dtype=np.float32)
         for ghost in ghosts(context):
-            colour = np.array((*(ghost.colour or ghostly(theme)), 1.0), dtype=np.float32)
             edges, faces = (
                 (places, np.tile(colour * (1.0, 1.0, 1.0, alpha), (len(places), 1)).astype(np.float32))
                 for places, alpha in zip((ghost.edges, ghost.faces), GHOST, strict=True)

@@ -185,7 +185,7 @@ def draw_figures() -> None:
     known = id(_state.figures), id(_state.before), tuple(found), context.scene.frame_current, tints
     if _state.drawn != known:
         faces, edges = coloured_figures(found, context.scene.frame_current, *tints)
-        _state.batches = [_batch("TRIS", "SMOOTH_COLOR", faces), _batch("LINES", "SMOOTH_COLOR", edges)]
+        _state.batches = [_batch("TRIS", faces), _batch("LINES", edges)]
         _state.drawn = known
     gpu.state.blend_set("ALPHA")
     gpu.state.depth_test_set("NONE" if armature.show_in_front else "LESS_EQUAL")
@@ -227,6 +227,6 @@ def coloured_figures(found: dict[int, Array], now: int, past: Any, future: Any) 
     return coloured[0], coloured[1]
 
 
-def _batch(kind: str, name: str, those: _Coloured) -> tuple[Any, Any]:
-    shader = gpu.shader.from_builtin(name)
+def _batch(kind: str, those: _Coloured) -> tuple[Any, Any]:
+    shader = gpu.shader.from_builtin("SMOOTH_COLOR")
     return shader, batch_for_shader(shader, kind, dict(zip(("pos", "color"), those, strict=True)))
