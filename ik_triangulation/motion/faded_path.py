@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A body along a path some of whose goals fade in and out, along a loop, and one whose hips move above planted feet.
 
-A body along a path some of whose goals fade in and out. It is solved twice: first the tips whose influence is not
-always 1 are free, which tells where they are without their goals; then each goes from there the share of the distance
-that its influence gives. Nothing pops where the influence begins or ends, as that share is continuous in it. Source:
-none.
+Goals that fade are solved twice: first the tips whose influence is not always 1 are free, which tells where they are
+without their goals; then each goes from there the share of the distance that its influence gives. Nothing pops where
+the influence begins or ends, as that share is continuous in it. Source: none.
 
 The animation of a body whose hips are animated above planted feet: hips as they are, legs bent to the feet. Where the
 hips are keyed and the legs are not, the animation carries the feet along. Nearness to such a reference would lead the

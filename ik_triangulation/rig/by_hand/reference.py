@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The reference: the hand-made pose of a limb or a body at each frame, near which a solve stays.
 
-The reference of a limb: the hand-made pose at each frame, near which a solved pose stays. It is made
-of the keyframes that no bake has made and those that bakes have replaced; without any, of the pose in which the limb
-stood before the extension wrote to it; and of rest where that is not known. What was solved or baked never counts, so
-that solving again with nothing changed starts from the same.
+That of a limb is made of the keyframes that no bake has made and those that bakes have replaced; without any, of the
+pose before the extension wrote to the limb; and of rest where that is not known. What was solved or baked never counts,
+so that solving again with nothing changed starts from the same.
 
-A body as it was animated by hand, without the bakes and poses of the extension. What constraints,
-drivers, strips and modifiers make of an animation is known only where Blender evaluates it; so meanwhile hand-made
-keys replace generated ones, and earlier poses the present ones.
+That of a body is its animation without the bakes and poses of the extension. What constraints, drivers, strips and
+modifiers make of an animation is known only where Blender evaluates it; so meanwhile hand-made keys replace generated
+ones, and earlier poses the present ones.
 """
 
 from __future__ import annotations

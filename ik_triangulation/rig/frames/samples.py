@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Samples: the rig and its target at a frame, and sequences of them with arrays of all that moves.
 
-Samples: the rig and its target at a frame, read without stepping the user's scene. A temporary scene that holds only
-the armature and the target makes Blender evaluate just their dependencies: exact, with parents, constraints and
-drivers, and at the same cost however heavy the user's scene is. The user's current frame and poses that are not keyed
-stay as they are.
+They are read without stepping the user's scene. A temporary scene that holds only the armature and the target makes
+Blender evaluate just their dependencies: exact, with parents, constraints and drivers, and at the same cost however
+heavy the user's scene is. The user's current frame and poses that are not keyed stay as they are.
 """
 
 from __future__ import annotations

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Targets that were made for a body: not turned yet, waiting until they are moved, or hung on its own bones.
 
-Targets that were made for hands, and whether they have been turned since. A hand whose target is only moved stays
-natural to its forearm. It turns with its target, over the whole shot, once that is turned anywhere in it: now, by keys,
-a driver or a constraint. Keys that hold the rotation with which the target was made turn nothing, as Blender keys
-rotation along with location by default; nor does the target's parent.
+A hand whose target is only moved stays natural to its forearm. It turns with its target, over the whole shot, once that
+is turned anywhere in it: now, by keys, a driver or a constraint. Keys that hold the rotation with which the target was
+made turn nothing, as Blender keys rotation along with location by default; nor does the target's parent. The rotation
+is stored on the target: another target of the limb has none, and a copy of this one has it too.
 
-The rotation is stored on the target: another target of the limb has none, and a copy of this one has it too.
-
-Targets that wait: those of a body that was set up, until they are moved or keyed. A hand whose empty has not been
-touched follows the body with its own animation, as if it had no target. The empty goes along with it, so that it is at
-the hand when it is taken.
+Targets of a body that was set up wait until they are moved or keyed. A hand whose empty has not been touched follows
+the body with its own animation, as if it had no target. The empty goes along with it, so that it is at the hand when it
+is taken.
 """
 
 from __future__ import annotations
