@@ -163,7 +163,7 @@ class Run:
             result.warnings[:0] = self._warnings
             result.lines[:0] = [f"Warning: {warning}" for warning in self._warnings]
             self._write(result)
-        self._tell(result)
+        self._print_result(result)
         return result
 
     def open(self) -> Scene:
@@ -233,7 +233,7 @@ class Run:
         if real in kept:
             keep_versions(real, kept[real], bpy.context.preferences.filepaths.save_version)
 
-    def _tell(self, result: CommandResult) -> None:
+    def _print_result(self, result: CommandResult) -> None:
         if self._destination:
             self.console.say(f"Saved {self._destination}")
         for line in result.lines:

@@ -55,7 +55,7 @@ def eased(
         frames = np.flatnonzero(moving)
         if not len(frames):
             break
-        firm = _firm(tree, haste[:, moving[1:]].max(1))
+        firm = _stiffened(tree, haste[:, moving[1:]].max(1))
         tried, goals = states.copy(), [task.take(frames) for task in tasks]
         for _ in range(_ROUNDS):
             offsets = posture.offsets(tried)
@@ -89,7 +89,7 @@ def unrest(tree: Tree, states: States) -> Numbers:
     return (np.diff(places, 2) ** 2).sum((0, 1))
 
 
-def _firm(tree: Tree, haste: Numbers) -> Numbers:
+def _stiffened(tree: Tree, haste: Numbers) -> Numbers:
     """Compliance (k, 1) of the columns with that of hasty joints (n) lessened, so that others move in their stead."""
     firm = tree.compliance.reshape(-1, 1).copy()
     firm[: len(tree.joint_of)] /= np.maximum(haste[tree.joint_of, None], 1.0) ** 2

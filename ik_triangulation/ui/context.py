@@ -45,22 +45,22 @@ def limbs_using(context: Context, ob: Object, bone: str = "") -> list[PoseBone]:
 
     A bone also counts as its whole armature, if that has no limbs.
     """
-    return _answer(context, ("users", ob.session_uid, bone), lambda: _users(context, ob, bone))
+    return _kept(context, ("users", ob.session_uid, bone), lambda: _users(context, ob, bone))
 
 
 def limbs_around(context: Context, bone: PoseBone) -> list[PoseBone]:
     """Return the tip bones of the limbs of its armature that rotate this bone."""
-    return _answer(context, ("around", bone.id_data.session_uid, bone.name), lambda: _around(bone))
+    return _kept(context, ("around", bone.id_data.session_uid, bone.name), lambda: _around(bone))
 
 
 def limbs_of(context: Context, armature: Object) -> list[PoseBone]:
     """Return the tip bones of the limbs of an armature, in the order of its bones."""
-    return _answer(context, ("of", armature.session_uid, ""), lambda: _itself(filter(is_limb, armature.pose.bones)))
+    return _kept(context, ("of", armature.session_uid, ""), lambda: _itself(filter(is_limb, armature.pose.bones)))
 
 
 def holdable_of(context: Context, armature: Object) -> list[PoseBone]:
     """Return the tip bones of the limbs, and of feet that were let go of, which have no target."""
-    return _answer(context, ("parts", armature.session_uid, ""), lambda: _itself(filter(_is_part, armature.pose.bones)))
+    return _kept(context, ("parts", armature.session_uid, ""), lambda: _itself(filter(_is_part, armature.pose.bones)))
 
 
 def _is_part(bone: PoseBone) -> bool:
@@ -76,7 +76,7 @@ def is_limb(bone: PoseBone) -> bool:
 def is_in_body(bone: PoseBone) -> bool:
     """Tell whether the limb that ends in a bone is solved with others as a body; also where that cannot be done."""
     uid, name = bone.id_data.session_uid, bone.name
-    return bool(_answer(bpy.context, ("in a body", uid, name), lambda: _itself_in_body(bone)))
+    return bool(_kept(bpy.context, ("in a body", uid, name), lambda: _itself_in_body(bone)))
 
 
 def _itself_in_body(bone: PoseBone) -> Found:
@@ -120,16 +120,16 @@ def _forget_old(context: Context) -> None:
         _maps.clear()
 
 
-def _answer(context: Context, question: tuple[str, int, str], search: Callable[[], Found]) -> list[PoseBone]:
+def _kept(context: Context, question: tuple[str, int, str], search: Callable[[], Found]) -> list[PoseBone]:
     """Return the tip bones of the last answer, or search anew; answers hold names, as an undo replaces objects."""
     _forget_old(context)
     if question not in _answers:
         _answers[question] = search()
-    tips = (_bone(context, *found) for found in _answers[question])
+    tips = (_bone_named(context, *found) for found in _answers[question])
     return [tip for tip in tips if tip is not None]
 
 
-def _bone(context: Context, name: str, uid: int, tip: str) -> PoseBone | None:
+def _bone_named(context: Context, name: str, uid: int, tip: str) -> PoseBone | None:
     """Return a bone of a named armature; a linked one can have the same name as one of the file."""
     armature = context.view_layer.objects.get(name)
     if armature is not None and armature.session_uid != uid:

@@ -35,7 +35,7 @@ class LastResult:
         self.icon = ("CHECKMARK" if self.reached else "ERROR") if report.due_count else "INFO"
         self.report, self._scale = report, scale
         missed = sorted((tip for tip in report.tips.values() if tip.missed), key=lambda tip: -tip.largest_distance)
-        self._missed = [f"{tip.tip} {_off(tip, scene)}" for tip in missed]
+        self._missed = [f"{tip.tip} {_miss_text(tip, scene)}" for tip in missed]
 
     @property
     def line(self) -> str:
@@ -85,7 +85,7 @@ class LastResult:
         return cost.turns, degrees(cost.total_angle), cost.travel * self._scale
 
 
-def _off(tip: "reporting.TipReport", scene: Scene) -> str:
+def _miss_text(tip: "reporting.TipReport", scene: Scene) -> str:
     """Return how far a tip is off in a word: its angle where its place is met, or where it looks."""
     by_angle = tip.turned_only or tip.aim == "LOOK"
     return degrees_text(tip.angle) if by_angle else distance_text(tip.largest_distance, scene)

@@ -64,7 +64,7 @@ def remember_before(bone: PoseBone, values: Sequence[float], undo: ExitStack | N
         return
     if undo is not None:
         undo.callback(_put, memory, memory.mode, tuple(memory.before), tuple(memory.written))
-    _put(memory, bone.rotation_mode, _four(values), tuple(memory.written))
+    _put(memory, bone.rotation_mode, _padded_to_four(values), tuple(memory.written))
 
 
 def remember_written(bones: Iterable[PoseBone]) -> None:
@@ -72,7 +72,7 @@ def remember_written(bones: Iterable[PoseBone]) -> None:
     for bone in bones:
         memory = getattr(bone, _MEMORY, None)
         if memory is not None:
-            memory.written = _four(_present(bone))
+            memory.written = _padded_to_four(_present(bone))
 
 
 def location_before_writing(bone: PoseBone) -> tuple[float, ...]:
@@ -85,7 +85,7 @@ def location_before_writing(bone: PoseBone) -> tuple[float, ...]:
         return tuple(bone.location)
     posed = [other for other in bone.id_data.pose.bones if is_posed_since(other, range(len(_present(other))))]
     animated = _animated(bone.id_data) if posed else set()
-    by_hand = any(is_posed_since(other, _left(other, range(len(_present(other))), animated)) for other in posed)
+    by_hand = any(is_posed_since(other, _not_among(other, range(len(_present(other))), animated)) for other in posed)
     return tuple(bone.location) if by_hand else tuple(memory.place_before)
 
 
@@ -177,7 +177,7 @@ def _place_of(curve: FCurve) -> tuple[str, int]:
     return curve.data_path, curve.array_index
 
 
-def _left(bone: PoseBone, which: Iterable[int], without: Collection[tuple[str, int]]) -> list[int]:
+def _not_among(bone: PoseBone, which: Iterable[int], without: Collection[tuple[str, int]]) -> list[int]:
     """Return those of the rotation channels `which` of a bone that are not among these paths and array indices."""
     path = bone.path_from_id(channel(bone)[0])
     return [index for index in which if (path, index) not in without]
@@ -205,7 +205,7 @@ def _put_place(memory: Any, is_moved: bool, before: Sequence[float], written: Se
     memory.is_moved, memory.place_before, memory.place_written = is_moved, before, written
 
 
-def _four(values: Sequence[float]) -> tuple[float, ...]:
+def _padded_to_four(values: Sequence[float]) -> tuple[float, ...]:
     """Return values with as many zeros as make four."""
     return (*values, 0.0)[:4]
 
@@ -333,7 +333,7 @@ def _is_posed(
 
     Channels that drivers or strips change are `given` by paths and indices.
     """
-    unkeyed = _left(bone, _unkeyed(bone, layers), given)
+    unkeyed = _not_among(bone, _unkeyed(bone, layers), given)
     if not unkeyed or baked is None:
         return bool(unkeyed) and is_posed_since(bone, unkeyed)
     if not baked.is_active or scene != bpy.context.scene or is_as_written(bone, unkeyed):

@@ -374,7 +374,7 @@ def _motion_of(read: Sequence[Sample]) -> SampledMotion:
     first = read[0]
     poles = None
     if first.pole is not None:
-        poles = _once(np.array([now.pole[:] for now in read if now.pole is not None]).T)
+        poles = _first_if_still(np.array([now.pole[:] for now in read if now.pole is not None]).T)
     worlds, bases = (
         _stacked(matrices) for matrices in zip(*((now.rig.world, now.rig.base) for now in read), strict=True)
     )
@@ -408,10 +408,10 @@ def _kept(channels: Sequence[Channels], held: Sequence[bool]) -> list[tuple[floa
 def _stacked(matrices: Sequence[Matrix]) -> Array:
     """Return matrices as an array (4, 4, frames), or (4, 4, 1) if all are the same."""
     numbers: chain[float] = chain.from_iterable(chain.from_iterable(matrices))
-    return _once(np.fromiter(numbers, np.float64, 16 * len(matrices)).reshape(-1, 4, 4).transpose(1, 2, 0))
+    return _first_if_still(np.fromiter(numbers, np.float64, 16 * len(matrices)).reshape(-1, 4, 4).transpose(1, 2, 0))
 
 
-def _once(array: Array) -> Array:
+def _first_if_still(array: Array) -> Array:
     """Return the first frame of an array, if all frames are alike; otherwise all."""
     alike = array == array[..., :1]
     return np.ascontiguousarray(array[..., :1] if alike.all() else array)

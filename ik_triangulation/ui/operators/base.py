@@ -319,7 +319,7 @@ class JobOperator(IKOperator):
         until = started + _AT_ONCE if adjusting else inf
         wm.progress_begin(0, 100)
         try:
-            result = run_through(self.job(context, until - started), _told(wm, until))
+            result = run_through(self.job(context, until - started), _progress_until(wm, until))
         except _SlowError:
             return self._run_again(context)
         except IKError as error:
@@ -411,7 +411,7 @@ class JobOperator(IKOperator):
         _show_text(context, translated(text))
 
 
-def _told(wm: WindowManager, until: float) -> Progress:
+def _progress_until(wm: WindowManager, until: float) -> Progress:
     """Return the function that shows progress by the mouse cursor, and ends a job that goes on after `until` [s]."""
 
     def tell(done: int, of: int) -> None:

@@ -243,10 +243,10 @@ class POSE_OT_ik_triangulation_trail_drag(MovingOperator):
         armature, tip, frame = active_armature(context), active_bone(context).name, self._frame(context)
         how = self.falloff, self.profile, context.scene, context.view_layer
         if self.shift:
-            return self._told(context, retiming.retime(armature, tip, frame, self.shift, *how))
-        return self._told(context, edits.pull(armature, tip, frame, tuple(self.value), *how))
+            return self._report_edit(context, retiming.retime(armature, tip, frame, self.shift, *how))
+        return self._report_edit(context, edits.pull(armature, tip, frame, tuple(self.value), *how))
 
-    def _told(self, context: Context, report: "reporting.Report | None") -> set[str]:
+    def _report_edit(self, context: Context, report: "reporting.Report | None") -> set[str]:
         return {"FINISHED"} if report is None else report_outcome(self, context, [report])
 
     def invoke(self, context: Context, event: Event) -> set[str]:
@@ -334,7 +334,7 @@ class POSE_OT_ik_triangulation_trail_drag(MovingOperator):
             return self.report_error(error)
         finally:
             shown.end_drag()
-        return self._told(bpy.context, report)
+        return self._report_edit(bpy.context, report)
 
     def _clear(self, context: Context) -> None:
         super()._clear(context)

@@ -89,7 +89,7 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
         others = ", ".join(f"'{name}'" for name in chosen if name not in tips)
         instead = f". {', '.join(taken)} used instead of {others}, which belongs to the limb" if taken else ""
         limbs = [armature.pose.bones[tip].ik_triangulation for tip in tips]
-        self.tell({"INFO"}, f"Limbs: {', '.join(map(_named, limbs, tips))}{instead}")
+        self.tell({"INFO"}, f"Limbs: {', '.join(map(_full_label, limbs, tips))}{instead}")
         for tip, limb in zip(tips, limbs, strict=True):
             if limb.chain_count == 1 and limb.body_part == "NONE" and limb.orientation != "LOOK":
                 self.tell({"WARNING"}, f"'{tip}' has no parent bone that can rotate, so the limb is this bone alone")
@@ -211,7 +211,7 @@ _MIDDLE = {"NECK": "Head", "SPINE": "Spine", "TAIL": "Tail"}  # of which a body 
 _ENDS = {"ARM": "hand", "LEG": "foot"}
 
 
-def _named(limb: PropertyGroup, tip: str) -> str:
+def _full_label(limb: PropertyGroup, tip: str) -> str:
     """Return the animator's name of a limb with the bone it ends in."""
     label = limb_label(limb, tip)
     return label if tip in label else f"{label} ({tip})"

@@ -37,7 +37,7 @@ from .figure import add_distance, add_joint, add_lock, add_locks, add_target, ad
 from .ghost import ghosts
 from .labels import Anchors, Row, anchors_of, distance_row, joint_rows
 from .limb import DisplayedLimb, displayed_limb, shown_limbs
-from .shells import Seen, shells_of
+from .shells import ShadedSurface, shells_of
 from .sketch import GHOST, IS_BOLD, Palette, Role, Sketch, Strokes, ghostly, palette
 from .updates import updates
 
@@ -237,7 +237,7 @@ def shell_layer(limb: DisplayedLimb, eye: Vector, colours: Palette) -> ShellLaye
     loud = 1.0 if found.limited and limb.aim is not None and limb.aim.missed else _QUIET
     meshes, lines = [], []
     for surface in found.surfaces:
-        seen = Seen(surface, here)
+        seen = ShadedSurface(surface, here)
         alphas = seen.alphas() * loud
         meshes.append(((surface.places, _tinted(colours.surfaces[Role.REACH], alphas)), surface.triangles))
         lines.append(seen.outline())

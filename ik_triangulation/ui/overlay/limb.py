@@ -169,7 +169,7 @@ def displayed_limb(context: Context, armature: Object, bone: PoseBone, active: s
     names = [joint.name for joint in pose.chain.joints]
     number = names.index(active) if active in names else None
     lengths = [shown.pose.bones[name].length for name in names]
-    return DisplayedLimb(world, pose, lengths, locked, number, _hand(shown, bone.bone), aim)
+    return DisplayedLimb(world, pose, lengths, locked, number, _end_points(shown, bone.bone), aim)
 
 
 def _of_ik(limb: Limb, controls: IKControls, shown: Object, channels: Sequence[Channels]) -> list[Channels]:
@@ -178,14 +178,14 @@ def _of_ik(limb: Limb, controls: IKControls, shown: Object, channels: Sequence[C
     return [each._replace(rotation=rotation) for each, rotation in zip(channels, rotations, strict=True)]
 
 
-def _hand(shown: Object, tip: Bone) -> list[Vector]:
+def _end_points(shown: Object, tip: Bone) -> list[Vector]:
     """Return the ends of a limb's last bone and of the bones after it, as evaluated."""
-    names, last = [tip.name, *(bone.name for bone in _after(tip, _FINGERS))], shown.pose.bones[tip.name]
+    names, last = [tip.name, *(bone.name for bone in _bones_after(tip, _FINGERS))], shown.pose.bones[tip.name]
     ends = [end.copy() for name in names for end in (shown.pose.bones[name].head, shown.pose.bones[name].tail)]
     return [*ends, last.tail + (last.tail - last.head) * _BEYOND]
 
 
-def _after(bone: Bone, most: int) -> Sequence[Bone]:
+def _bones_after(bone: Bone, most: int) -> Sequence[Bone]:
     """Return the bones after this one, at most so many."""
     found = list(bone.children)
     for each in found:

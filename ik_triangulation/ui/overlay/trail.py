@@ -34,7 +34,7 @@ _LINE, _DOT, _KEY, _NOW = 1.5, 4.0, 8.0, 11.0  # width, and diameters of the dot
 _FAINT = 0.5  # opacity of the line
 
 
-class _Asked(NamedTuple):
+class _Query(NamedTuple):
     """Trail that is shown: session uid of the armature, bone, scene, first and last frame, space."""
 
     armature: int
@@ -49,7 +49,7 @@ class _State:
     """The trail as it was read last, and the one being read."""
 
     def __init__(self) -> None:
-        self.asked: _Asked | None = None
+        self.query: _Query | None = None
         self.trail: trails.Trail | None = None
         self.content: bytes = b""  # of the animation from which it was read
         self.edits = -1  # at which that was compared last
@@ -79,10 +79,10 @@ def trail_of(context: Context) -> trails.Trail | None:
     bone = active_bone(context)
     if bone is None or context.mode not in {"POSE", "OBJECT"}:
         return None
-    asked = _asked(context, bone)
-    if _state.asked != asked:
+    query = _query(context, bone)
+    if _state.query != query:
         _state.__init__()
-        _state.asked = asked
+        _state.query = query
     is_stale = _state.edits != edits() and _state.drag is None and not is_playing(context)
     if is_stale and not bpy.app.timers.is_registered(_read_on):
         bpy.app.timers.register(_read_on, first_interval=_REST if _state.trail else 0.0)
@@ -99,11 +99,11 @@ def forget_trail() -> None:
     _state.__init__()
 
 
-def _asked(context: Context, bone: PoseBone) -> _Asked:
+def _query(context: Context, bone: PoseBone) -> _Query:
     frames = frames_in_view(context, _MOST)
     space = _space(context, bone)
     of = (space[0].session_uid, space[1]) if space else (0, "")
-    return _Asked(bone.id_data.session_uid, bone.name, context.scene.session_uid, frames[0], frames[-1], of)
+    return _Query(bone.id_data.session_uid, bone.name, context.scene.session_uid, frames[0], frames[-1], of)
 
 
 def _space(context: Context, bone: PoseBone) -> tuple[Object, str] | None:
@@ -119,9 +119,9 @@ def _space(context: Context, bone: PoseBone) -> tuple[Object, str] | None:
 def _hips_of(bone: PoseBone) -> str:
     """Return the hips of the character that a bone is of; found anew only when the setup has changed."""
     global _hips
-    asked = setup_edits(), bone.id_data.session_uid, bone.name
-    if _hips is None or _hips[0] != asked:
-        _hips = asked, trails.hips_above(bone)
+    query = setup_edits(), bone.id_data.session_uid, bone.name
+    if _hips is None or _hips[0] != query:
+        _hips = query, trails.hips_above(bone)
     return _hips[1]
 
 
@@ -129,7 +129,7 @@ def _read_on() -> float | None:
     """Read the trail for a slice of time, if the animation has changed; return the seconds until more."""
     context, state = bpy.context, _state
     bone = active_bone(context)
-    if bone is None or state.asked is None or state.drag is not None or _asked(context, bone) != state.asked:
+    if bone is None or state.query is None or state.drag is not None or _query(context, bone) != state.query:
         state.reading = None
         return None
     try:
@@ -138,7 +138,7 @@ def _read_on() -> float | None:
             if content == state.content and state.trail is not None:
                 return None
             state.content = content
-            frames = range(state.asked.first, state.asked.last + 1)
+            frames = range(state.query.first, state.query.last + 1)
             where = context.scene, context.view_layer
             state.reading = trails.read_trail(bone, frames, _space(context, bone), *where, _SLICE)
         next(state.reading)

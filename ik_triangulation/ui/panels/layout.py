@@ -149,7 +149,7 @@ def _cut(word: str, fits: Callable[[str], bool]) -> Iterator[str]:
 
 
 _unfolded: set[int] = set()  # areas, by their addresses
-_told: set[int] = set()  # those of them at the last redraw of the viewports
+_drawn_unfolded: set[int] = set()  # those of them at the last redraw of the viewports
 
 
 def note_folded(context: Context) -> None:
@@ -184,7 +184,7 @@ def _compare_soon() -> None:
 
 def _compare() -> None:
     """Have the viewports drawn anew once the panel has been folded or unfolded."""
-    if _unfolded != _told:
-        _told.clear()
-        _told.update(_unfolded)
+    if _unfolded != _drawn_unfolded:
+        _drawn_unfolded.clear()
+        _drawn_unfolded.update(_unfolded)
         redraw()
