@@ -14,6 +14,8 @@ from .operators.bake import (
     POSE_OT_ik_triangulation_bake,
     POSE_OT_ik_triangulation_bake_all,
     POSE_OT_ik_triangulation_generated_delete,
+    POSE_OT_ik_triangulation_live,
+    POSE_OT_ik_triangulation_solve,
 )
 from .operators.contacts import POSE_OT_ik_triangulation_contacts_find
 from .operators.edit import (
@@ -30,7 +32,6 @@ from .operators.limbs import (
     POSE_OT_ik_triangulation_remove_everything,
 )
 from .operators.reach import POSE_OT_ik_triangulation_reach
-from .operators.solve import POSE_OT_ik_triangulation_live, POSE_OT_ik_triangulation_solve
 from .operators.target import POSE_OT_ik_triangulation_target_from_animation
 from .operators.target_drag import POSE_OT_ik_triangulation_drag, POSE_OT_ik_triangulation_target_move
 from .operators.transfer import POSE_OT_ik_triangulation_follow_rig

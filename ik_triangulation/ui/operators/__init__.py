@@ -5,7 +5,6 @@ from ...registration import register_all
 
 _MODULES = (
     "base",
-    "solve",
     "limbs",
     "contacts",
     "target",

@@ -28,6 +28,9 @@ from ..operators.bake import (
     POSE_OT_ik_triangulation_bake,
     POSE_OT_ik_triangulation_bake_all,
     POSE_OT_ik_triangulation_follow_set,
+    POSE_OT_ik_triangulation_live,
+    POSE_OT_ik_triangulation_live_stop,
+    POSE_OT_ik_triangulation_solve,
 )
 from ..operators.contacts import POSE_OT_ik_triangulation_contacts_find
 from ..operators.limbs import (
@@ -38,11 +41,6 @@ from ..operators.limbs import (
     POSE_OT_ik_triangulation_preset_load,
     POSE_OT_ik_triangulation_target_add,
     limb_label,
-)
-from ..operators.solve import (
-    POSE_OT_ik_triangulation_live,
-    POSE_OT_ik_triangulation_live_stop,
-    POSE_OT_ik_triangulation_solve,
 )
 from ..operators.target import POSE_OT_ik_triangulation_limb_choose, POSE_OT_ik_triangulation_target_select
 from ..operators.transfer import POSE_OT_ik_triangulation_follow_rig

@@ -12,8 +12,8 @@ from ...errors import IKError
 from ...jobs import joint_tools, live
 from ..context import active_armature, active_bone, active_chain, limbs_of, picked_bone
 from ..last_result import latest
+from ..operators.bake import POSE_OT_ik_triangulation_live
 from ..operators.limbs import limb_label
-from ..operators.solve import POSE_OT_ik_triangulation_live
 from ..translation import translated
 from .layout import RowList, is_narrow, is_wide
 
