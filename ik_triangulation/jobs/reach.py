@@ -23,7 +23,7 @@ from ..rig.armature import Bones
 from ..rig.body import RigBody
 from ..rig.by_hand.keys import check_hips
 from ..rig.checks import check_armature, check_limb, check_range
-from ..rig.frames.body_goals import GoalsAgain
+from ..rig.frames.body_goals import LimbGoals
 from ..rig.frames.body_samples import BodySamples, read_body
 from ..rig.frames.reader import FrameReader
 from ..rig.keyframes import check_keys
@@ -413,7 +413,7 @@ def _rigs(rig: RigBody, tip: str, stops: Sequence[Stop]) -> list[RigBody]:
 class _AtStops:
     """Reads the goals of a tip again at its stops, where its target may differ from stop to stop."""
 
-    def __init__(self, readers: Mapping[float, GoalsAgain]) -> None:
+    def __init__(self, readers: Mapping[float, LimbGoals]) -> None:
         self._readers = readers
 
     @property
@@ -427,7 +427,7 @@ class _AtStops:
         return self._readers[frame].again(depsgraph, frame)
 
 
-def _readers_at(stops: Sequence[tuple[BodyVisit, Mapping[str, GoalsAgain]]]) -> dict[str, GoalsAgain]:
+def _readers_at(stops: Sequence[tuple[BodyVisit, Mapping[str, LimbGoals]]]) -> dict[str, LimbGoals]:
     """Return the readers of all tips at the frames of the stops."""
     tips = {tip: None for _, readers in stops for tip in readers}
     return {

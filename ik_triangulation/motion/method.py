@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from mathutils import Matrix
@@ -37,13 +37,6 @@ from .limb_motion import limb_motion
 from .repair import mend_windows, relaxed, track_without_jumps
 from .shot import Shot, SolvedPath
 from .tracking import Tracked, Tracking, meet_missed
-
-
-class Method(Protocol):
-    """A solver of shots."""
-
-    def solve(self, shot: Shot) -> Work[SolvedPath | Refusal]:
-        """Solve all frames together, or refuse with the reason. Yields between parts of the work."""
 
 
 class Natural:

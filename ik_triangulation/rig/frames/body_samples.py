@@ -35,7 +35,7 @@ from .body_frames import (
     shown_frames,
     tips_apart,
 )
-from .body_goals import GoalsAgain, LimbGoals, held_influence, influence_of
+from .body_goals import LimbGoals, held_influence, influence_of
 from .keyed_motion import KeyedBody, read_keyed_body
 from .reader import Evaluator
 
@@ -66,7 +66,7 @@ class BodySamples(NamedTuple):
     influence: dict[str, Numbers]
     shown: Numbers | None = None
     warnings: Sequence[str] = ()
-    readers: Mapping[str, GoalsAgain] = {}
+    readers: Mapping[str, LimbGoals] = {}
     places: Mapping[str, Numbers] = {}
     supports: Mapping[ContactSupport, Numbers] = {}
     keyed: bool = False
