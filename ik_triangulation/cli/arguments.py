@@ -313,7 +313,7 @@ def add_quiet(command: Any, default: Any = False) -> None:
 
 
 def scene_of(name: str | None) -> Scene:
-    """Return the scene of that name, by default the active one."""
+    """Return a scene by its name, by default the active one."""
     if name is None:
         return bpy.context.scene
     return _named(bpy.data.scenes, name, "Scene", RigError)
@@ -422,7 +422,7 @@ def _lowest(armature: Object, names: Sequence[str]) -> str:
 
 
 def armature_of(name: str | None, scene: Scene, bones: Sequence[str] = ()) -> Object:
-    """Return the armature of that name, by default the only one, or the only one that has all these bones."""
+    """Return an armature by its name, by default the only one, or the only one that has all these bones."""
     armatures = [ob for ob in scene.objects if ob.type == "ARMATURE"]
     if name is not None:
         return _named({ob.name: ob for ob in armatures}, name, "Armature", RigError)

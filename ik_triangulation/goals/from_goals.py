@@ -452,7 +452,7 @@ def _point(frame: Numbers, point: Vector) -> Numbers:
 
 
 def _at_tip(task: Any, number: int) -> Task:
-    """A task as that of a tip: places before orientations."""
+    """A task of one tip by its number; places come before orientations."""
     moved: Task = replace(task, tip=number, level=Level.REACH if task.level == 0 else Level.TURN)
     return moved
 

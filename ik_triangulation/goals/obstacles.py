@@ -218,7 +218,7 @@ class AvoidTask(AngleTask):
                 out[row, columns] = dot(velocity, ways[row][None]) * deep * (self.length / self.reach)
 
     def ways(self, root: Numbers, place: Numbers) -> Numbers:
-        """Nothing: what is to be avoided is no goal that is followed."""
+        """Nothing: obstacles are no goals to follow."""
         return np.zeros(0)
 
     def take(self, columns: Columns) -> AvoidTask:
@@ -360,7 +360,7 @@ class ClearTask(AngleTask):
                 out[row, columns] = dot(velocity, gradients[row][None]) * deep
 
     def ways(self, root: Numbers, place: Numbers) -> Numbers:
-        """Nothing: what is to be avoided is no goal that is followed."""
+        """Nothing: obstacles are no goals to follow."""
         return np.zeros(0)
 
     def take(self, columns: Columns) -> ClearTask:

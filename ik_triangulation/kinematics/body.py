@@ -116,7 +116,7 @@ class Body:
         return sum(self.joints[i].offset.length for i in limb[1:]) + self.tip(name).place.length
 
     def chain(self, name: str) -> Chain:
-        """The chain from the root to a tip, for the published methods and whatever else takes one."""
+        """The chain from the root to a tip, for the published methods and other code that takes a chain."""
         tip = self.tip(name)
         return Chain(tuple(self.joints[i] for i in self.path(tip.joint)), tip.place, tip.rotation)
 

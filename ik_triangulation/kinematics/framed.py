@@ -140,7 +140,7 @@ def mirrored(freedom: Freedom, mirror: Matrix) -> Freedom:
 
 
 def _image(mirror: Matrix, axis: int) -> tuple[int, float]:
-    """The axis that is the mirror image of an axis, and 1.0, or -1.0 if the opposite of that axis is."""
+    """The axis that is the mirror image of an axis, and 1.0, or -1.0 if it is the opposite."""
     image: Sequence[float] = mirror.col[axis]
     onto = max(range(3), key=lambda i: abs(image[i]))
     sense = 1.0 if image[onto] > 0.0 else -1.0

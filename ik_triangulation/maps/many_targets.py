@@ -174,7 +174,7 @@ class Search:
         return kept
 
     def _parts(self, count: int, tries: int = 1) -> Iterator[slice]:
-        """Slices of `count` targets with so many tries each."""
+        """Slices of `count` targets, each with its tries."""
         size = max(1, max(_LEAST_STATES, _COLUMNS_AT_ONCE // max(1, self.tree.columns)) // tries)
         for begin in range(0, count, size):
             yield slice(begin, begin + size)

@@ -83,7 +83,7 @@ class MetricMap:
         return 100.0 * float(self.metrics.reached.sum() / self.inside.sum())
 
     def metric(self, name: str) -> Numbers:
-        """Return the array of that name, as floating point numbers. Raises SettingError for a name not in METRICS."""
+        """Return an array by its name, as floating point numbers. Raises SettingError for a name not in METRICS."""
         return numbers_of(self.metrics, name)
 
     def image(
@@ -168,7 +168,7 @@ def map_pose(
 
 
 def metrics_from(work: Generator[float, None, SolvedTargets], reach: float, parts: int) -> Job[Metrics]:
-    """Run solve_targets() as a job of so many parts; returns the metrics, lengths as shares of the reach."""
+    """Run solve_targets() as a job of `parts`; returns the metrics, lengths as shares of the reach."""
     done = 0
     yield done, parts
     while True:
@@ -202,7 +202,7 @@ def ends_of(metric: str, greatest: float) -> tuple[float, float]:
 
 
 def numbers_of(metrics: Metrics, name: str) -> Numbers:
-    """Return the metric of that name, as floating point numbers. Raises SettingError for a name not in METRICS."""
+    """Return a metric by its name, as floating point numbers. Raises SettingError for a name not in METRICS."""
     check_shown(name)
     return np.asarray(getattr(metrics, name), dtype=float)
 

@@ -83,7 +83,7 @@ SCALES: dict[str, Callable[[Numbers], Numbers]] = {
 
 
 def contour_lines(values: Numbers, shown: Mask, least: float, most: float, count: int) -> Mask:
-    """Return a mask of the pixels at which `values` pass one of so many levels, evenly between `least` and `most`.
+    """Return a mask of the pixels at which `values` pass one of `count` levels, evenly between `least` and `most`.
 
     A line has the width of a pixel: the one before the level, to the right and downwards. There is none at the border
     of what is `shown`.

@@ -224,7 +224,7 @@ def _rounded(places: Numbers, radii: tuple[float, float], spacing: float) -> Num
 
 
 def _split(faces: Indices, corners: int) -> Array:
-    """Return the triangles (4 m, 3) of quads (m, 4) around their middles, which follow so many corners."""
+    """Return the triangles (4 m, 3) of quads (m, 4) around their middles, whose numbers follow those of the corners."""
     middles = np.repeat(np.arange(len(faces)) + corners, 4)
     return np.stack((faces.ravel(), np.roll(faces, -1, axis=1).ravel(), middles), axis=1).astype(np.int32)
 
@@ -287,7 +287,7 @@ class VolumeMap:
         return 100.0 * len(self.places) / self.targets
 
     def metric(self, name: str) -> Numbers:
-        """Return the metric of that name. Raises SettingError for a name not in METRICS."""
+        """Return a metric by its name. Raises SettingError for a name not in METRICS."""
         return numbers_of(self.metrics, name)
 
     def ends(self, metric: str) -> tuple[float, float]:
@@ -346,6 +346,6 @@ def _grid(resolution: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
 
 
 def _cells(resolution: int, more: int = 0) -> NDArray[np.float64]:
-    """Return the centres (n, n, n, 3) of the cells of the cube -1..1, and of so many more at each side."""
+    """Return the centres (n, n, n, 3) of the cells of the cube -1..1, and of more cells at each side."""
     at = (np.arange(-more, resolution + more) + 0.5) / resolution * 2.0 - 1.0
     return np.stack(np.meshgrid(at, at, at, indexing="ij"), axis=-1)

@@ -170,7 +170,7 @@ def _faded(count: int, lost: Indices, width: float) -> Numbers:
 def _changes(
     offsets: Numbers, missed: Mask, run: Indices, sides: Sequence[tuple[int, int] | None], quickness: float
 ) -> Numbers:
-    """Return the changes (k, n) of a run of frames by which it goes on from the frames on its sides."""
+    """Return the changes (k, n) by which a run of frames continues the frames on both sides."""
     springs = [
         None if side is None else _Spring.at(offsets, *side, missed, inward, quickness)
         for side, inward in zip(sides, (run, run[::-1]), strict=True)

@@ -108,7 +108,7 @@ class _Motion:
 
 
 def unhurried(spans: list[Indexed], places: Numbers, fade: float, shortest: int) -> list[Indexed]:
-    """Return spans without so many frames at their ends that steps of the foot beside them are hardly larger."""
+    """Return spans shortened at their ends until steps of the foot beside them are hardly larger."""
     frames, most = np.arange(places.shape[1], dtype=float), ceil(fade)
     animated = np.linalg.norm(np.diff(places, axis=1), axis=0)
     for _ in range(most):
@@ -238,7 +238,7 @@ def smooth_speeds(places: Numbers, over: float, fps: float) -> tuple[Numbers, Nu
 
 
 def _smoothed(places: Numbers, width: int) -> Numbers:
-    """Return places (3, F) averaged over about so many frames, with the ends mirrored through themselves."""
+    """Return places (3, F) averaged over about `width` frames, with the ends mirrored through themselves."""
     half = min(width // 2 + 1, places.shape[1] - 1)
     kernel = np.hanning(2 * half + 3)[1:-1]
     kernel /= kernel.sum()

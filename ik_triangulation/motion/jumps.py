@@ -130,7 +130,7 @@ def fast(along: Sequence[float]) -> list[int]:
 
 
 def standing_out(along: Numbers, least: float, times: float = TIMES) -> Indices:
-    """Frames whose value exceeds `least` and so many `times` the median around it; the first frame has none."""
+    """Frames whose value exceeds `least` and `times` the median around it; the first frame has none."""
     found = np.flatnonzero(along > least)
     found = found[found > 0]
     around = found[:, None] + _BESIDE

@@ -80,7 +80,7 @@ _FARTHER = 0.1  # of the reach: the most that a frame that is missed may get far
 
 
 class Calming(NamedTuple):
-    """Amount of easing: frames around a turn that may move, and `averages` in each of so many `rounds`."""
+    """Amount of easing: frames around a turn that may move, and `averages` in each of `rounds`."""
 
     margin: int = 12
     rounds: int = 5
@@ -135,7 +135,7 @@ def _beside(tracking: Tracking, frames: Indices) -> tuple[Indices, Indices]:
 
 
 def _average(states: States, frames: Indices, before: Indices, after: Indices, times: int) -> None:
-    """Average frames so many times with those before and after them, in place."""
+    """Average frames with those before and after them, in place, `times` times."""
     angles, count = states.angles, len(states)
     balls = states.balls * signs_along(states.balls)[:, None]
     every = np.concatenate((angles, balls.reshape(-1, count)))

@@ -249,7 +249,7 @@ def _average(states: States, half: int, spans: tuple[Indices, Indices]) -> None:
 
 
 def smooth(states: States, times: int, cuts: Indices) -> None:
-    """Average every frame with those before and after it, in place, so many times; ends of motions stay."""
+    """Average every frame with those before and after it, in place, `times` times; ends of motions stay."""
     first, last = _spans(cuts, len(states))
     inner = np.flatnonzero((first < np.arange(len(states))) & (np.arange(len(states)) < last))
     for _ in range(times):
@@ -298,7 +298,7 @@ def _meet_urgent(tracking: Tracking, result: Tracked, missed: Indices, method: K
 
 
 def meet_like(tracking: Tracking, result: Tracked, other: Tracked, method: KnotSolver, seed: int) -> Work[None]:
-    """Try frames that are missed if another path meets them, else take what it has found; in place."""
+    """Solve missed frames from another path that meets them, else take over its states; in place."""
     missed = np.flatnonzero(~result.met)
     sought = missed[other.met[missed]] if tracking.tree.angles else missed
     if len(sought):
@@ -329,7 +329,7 @@ def _undecided(tracking: Tracking, result: Tracked, missed: Indices, searched: I
 
 
 def prioritise(tracking: Tracking, result: Tracked, missed: Indices) -> None:
-    """Meet the most urgent goals alone where not all can be met, and come as near to the others as that leaves."""
+    """Meet the most urgent goals alone where not all can be met, and approach the others as far as possible."""
     some, tasks = result.states.take(missed), tracking.precise_goals(missed)
     descend(tracking.tree, some, tasks)
     hold(tracking.tree, some, tracking.goals(missed), share=PRECISE)
@@ -339,7 +339,7 @@ def prioritise(tracking: Tracking, result: Tracked, missed: Indices) -> None:
 
 
 def _searched(tracking: Tracking, result: Tracked, frames: Indices, rounds: Sequence[int], seed: int) -> Work[Indices]:
-    """Restart frames that are missed, in place; returns those that still are."""
+    """Restart missed frames in place; returns the ones that remain missed."""
     for begin in range(0, len(frames), _SEARCHED_AT_ONCE):
         part = frames[begin : begin + _SEARCHED_AT_ONCE]
         some, tasks = result.states.take(part), at_one_level(tracking.goals(part))
@@ -350,7 +350,7 @@ def _searched(tracking: Tracking, result: Tracked, frames: Indices, rounds: Sequ
 
 
 def _every(missed: Indices, distance: int) -> Mask:
-    """Every so many of frames in a row, with both ends of each row."""
+    """Frames at a `distance` in each row of successive ones, with both ends of the row."""
     if not len(missed):
         return np.zeros(0, bool)
     row = np.concatenate(([0], np.cumsum(np.diff(missed) > 1)))

@@ -87,7 +87,7 @@ def _assign_again(animation: AnimData, action: Action, handle: int | None) -> No
 def new_strip(
     name: str, first: float, last: float, armature: Object, undo: ExitStack
 ) -> tuple[ActionChannelbag, NlaTrack, NlaStrip]:
-    """Create an action of that name on a track above all others, played from frame `first` to `last` and nowhere else.
+    """Create an action on a track above all others, played only from frame `first` to `last`.
 
     Closing `undo` removes both.
     """
@@ -208,7 +208,7 @@ def is_blended(armature: Object) -> bool:
 
 
 def is_layer_on_top(animation: AnimData) -> bool:
-    """Tell whether a layer is above all that animates: what is below it is in what it is combined with."""
+    """Tell whether a layer is above all other animation: that below it is part of the base it is combined with."""
     tracks = [track for track in animation.nla_tracks if not track.mute and len(track.strips)]
     top = tracks[-1].strips[0].action if tracks and animation.action is None else None
     return top is not None and _MARK in top

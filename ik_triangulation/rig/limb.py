@@ -329,7 +329,7 @@ class Limb(GoalSettings, BendSettings, PostureSettings, MethodSettings, KeySetti
 
     @staticmethod
     def of(bone: PoseBone, selected: Sequence[str] = (), target: Object | None = None) -> Limb:
-        """Return the limb stored on its tip bone, of the `selected` bones if its settings ask for that.
+        """Return the limb stored on its tip bone, with only its `selected` bones if its settings say so.
 
         Its target is the stored one, otherwise `target`. Raises what from_tip() and from_bones() do.
         """

@@ -98,7 +98,7 @@ def place_volume(
 
 
 def shown_map(armature: Object, tip: str, kind: str) -> Object | None:
-    """Return the map of that kind of the limb that ends in `tip`, or None."""
+    """Return the map of a kind of the limb that ends in `tip`, or None."""
     return shown_maps(armature).get(map_key(tip, kind))
 
 
@@ -108,12 +108,12 @@ def shown_maps(armature: Object) -> dict[str, Object]:
 
 
 def map_key(tip: str, kind: str) -> str:
-    """Return the key of the map of that kind of the limb that ends in `tip`."""
+    """Return the key of a kind of map of the limb that ends in `tip`."""
     return f"{kind} {tip}"
 
 
 def remove_map(ob: Object) -> None:
-    """Remove a map with all that only it uses: its mesh and the materials of that, or its image."""
+    """Remove a map with its mesh and materials, or its image, unless they are used elsewhere."""
     data = ob.data
     bpy.data.objects.remove(ob)
     _discard(data)

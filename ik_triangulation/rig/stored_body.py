@@ -205,6 +205,6 @@ def _is_limb(bone: PoseBone) -> bool:
 
 
 def _chain(bone: PoseBone) -> tuple[str, ...]:
-    """Return the bones that a limb turns, as far as there are so many."""
+    """Return the bones that a limb turns, fewer where its chain is cut short."""
     line = len(bone.parent_recursive) + 1
     return bones_from_tip(bone.id_data, bone.name, min(bone.ik_triangulation.chain_count, line))

@@ -98,7 +98,7 @@ def layered_strips(ob: Object) -> list[NlaStrip]:
 
 
 def strip_times(strip: NlaStrip, times: Array) -> tuple[Array, Mask]:
-    """Return the times of a strip's action at evaluated times, and a mask of those at which it is played or held."""
+    """Return the times of a strip's action at evaluated times, and a mask of those when it is played or held."""
     first, last = strip.action_frame_start, strip.action_frame_end
     elapsed = (np.clip(times, strip.frame_start, strip.frame_end) - strip.frame_start) / strip.scale
     length = max(last - first, _SAME_TIME)
@@ -180,7 +180,7 @@ def _shown(strip: NlaStrip) -> tuple[float, float]:
 
 
 def mark(scene: Scene, name: str, frames: Iterable[float], first: float, last: float, undo: ExitStack) -> None:
-    """Add a marker of that name at each of the frames; older ones of that name from `first` to `last` are removed.
+    """Add a marker of a name at each of the frames, in place of its older ones from `first` to `last`.
 
     Closing `undo` reverts this.
     """

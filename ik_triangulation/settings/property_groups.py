@@ -200,7 +200,7 @@ def _read(group: PropertyGroup) -> dict[str, Any]:
 
 
 def _write(group: PropertyGroup, values: dict[str, Any]) -> None:
-    """Restore what _read() returned; what is right already is not set, as that would have Blender evaluate it."""
+    """Restore the values of _read(); a value that is right already is not set, as Blender would evaluate it anew."""
     now = _read(group)
     for name, prop in group.bl_rna.properties.items():
         before, value = values.get(name, _NEVER_SET), now.get(name, _NEVER_SET)

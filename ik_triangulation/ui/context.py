@@ -98,7 +98,7 @@ def has_limb(armature: Object) -> bool:
 
 
 def map_of(context: Context, bone: PoseBone, kind: str) -> Object | None:
-    """Return the map of that kind of the limb that ends in `bone`, or None."""
+    """Return the map of a kind of the limb that ends in `bone`, or None."""
     _forget_old(context)
     uid = bone.id_data.session_uid
     if uid not in _maps:
@@ -209,7 +209,7 @@ def own_armature(context: Context) -> Object | None:
 
 
 def picked_bone(context: Context) -> PoseBone | None:
-    """Return the active bone of own_armature(), whatever limb it belongs to."""
+    """Return the active bone of own_armature(), regardless of limbs."""
     armature = own_armature(context)
     return _active_in(armature) if armature else None
 
@@ -230,7 +230,7 @@ def limbs_at_target(context: Context) -> list[PoseBone]:
 
 
 def choose_limb(armature: Object, tip: str) -> None:
-    """Make the limb that ends in `tip` the active one of those that share a target, for the rest of the session."""
+    """Make the limb that ends in `tip` the active one among limbs that share a target, for the rest of the session."""
     global _chosen
     _chosen = armature.session_uid, tip
     armature.data.bones.active = armature.data.bones[tip]

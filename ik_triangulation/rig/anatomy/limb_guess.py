@@ -237,7 +237,7 @@ class _Guessing:
         return alone and _ARM * leg <= self._length(guess) <= _LONGEST_ARM * max(leg, _LIMB * self.size)
 
     def _agreed(self, guess: LimbGuess) -> int:
-        """Count the bones of a limb whose names say its kind, less those that say another."""
+        """Count the bones of a limb whose names say its kind, minus those whose names say another."""
         kinds = [self.clues[bone].kind for bone in guess.bones]
         return sum((kind == guess.kind) - (kind not in {"", guess.kind}) for kind in kinds)
 

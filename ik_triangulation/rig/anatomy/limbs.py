@@ -122,7 +122,7 @@ class RestBody:
         return all(end == limb.bones[-1] or limb.bones[0] in parents(self.bones, end) for end in others)
 
     def _take(self, found: Parts, kinds: Sequence[LimbKind]) -> None:
-        """Take limbs by shape in place of those that names tell only in part, and what names do not tell at all."""
+        """Add limbs by shape where names identify them only in part or not at all."""
         for kind in kinds:
             told = {*kind.parts, *kind.beside, *kind.between}
             shaped = {name: part for name, part in found.items() if part.part in told}

@@ -238,7 +238,7 @@ class Skeleton:
         return images
 
     def _matched(self, images: list[int]) -> float:
-        """Count the joints with an image; those that are their own count a quarter, as a line lies in many planes."""
+        """Count the joints with an image; one that is its own image counts a quarter, as a line lies in many planes."""
         return sum(0.25 if image == number else 1.0 for number, image in enumerate(images) if image >= 0)
 
     def _plane(self, images: list[int]) -> tuple[np.ndarray, float]:

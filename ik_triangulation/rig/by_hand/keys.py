@@ -126,7 +126,7 @@ def keep_place(bone: PoseBone, undo: ExitStack) -> None:
 
 
 def keep_location(bone: PoseBone, undo: ExitStack) -> None:
-    """Have the closing of `undo` put a bone where it is now, with what is remembered of that."""
+    """Have the closing of `undo` restore the location of a bone and the memory of it."""
     undo.callback(setattr, bone, "location", tuple(bone.location))
     keep_place(bone, undo)
 
@@ -297,7 +297,7 @@ def _read(
 def keys_by_hand(
     curve: FCurve, own: Mask, known: Replaced | None, index: int, without: tuple[float, float] | None = None
 ) -> KeyArrays:
-    """Return the keyframes of a curve in the mask `own`, and between them those that bakes have replaced.
+    """Return the keyframes of a curve in the mask `own`, merged with those that bakes have replaced.
 
     Those of a motion that was copied from another character count instead of the replaced ones.
 
@@ -408,7 +408,7 @@ def check_hips(armature: Object, hips: str, destination: str = "ACTION", is_move
 
 
 def location_channel(armature: Object, hips: str, locations: Numbers) -> Channel:
-    """Return the channel that keys locations (3, F) of the hips, those that are not locked."""
+    """Return the channel that keys locations (3, F) of the hips along the axes that are not locked."""
     locks = armature.pose.bones[hips].lock_location
     indices = [index for index in range(3) if not locks[index]]
     return Channel(hips, location_path(armature, hips), np.ascontiguousarray(locations.T, np.float32), indices)

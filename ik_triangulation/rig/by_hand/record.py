@@ -164,7 +164,7 @@ def _damaged_error(armature: Object) -> AnimationError:
 
 
 def _data_block(name: str, among: Any, now: ID | None, notes: list[str]) -> ID:
-    """Return the data-block of that name; otherwise the one that the limb has `now`, as it may be renamed, with a note.
+    """Return a data-block by its name, or with a note the one that the limb has `now`, as it may have been renamed.
 
     Raises TargetError if neither exists.
     """

@@ -90,7 +90,7 @@ def find_switch(
 
 @contextmanager
 def _tried(switch: Switch, value: float) -> Iterator[None]:
-    """Give the switch another value in the body, whatever its keyframes are."""
+    """Give the switch another value in the body, regardless of its keyframes."""
     with ExitStack() as undo:
         for curve in switch.curves:
             undo.callback(setattr, curve, "mute", curve.mute)

@@ -71,7 +71,7 @@ class KeyedMotion:
         self._turned_by_ik: dict[int, Collection[str]] = {}
 
     def at_present(self) -> KeyedMotion:
-        """Return the same for the present values of all properties, whatever their F-curves say."""
+        """Return the same for the present values of all properties, regardless of their F-curves."""
         now = KeyedMotion(np.empty(0))
         now._curves, now._turned_by_ik = self._curves, self._turned_by_ik
         return now
@@ -399,7 +399,7 @@ def _matrices(limb: Limb, motion: KeyedMotion) -> list[Array]:
 
 
 def _agrees(limb: Limb, depsgraph: Depsgraph, read: Sequence[Array], at: int) -> bool:
-    """Tell whether the matrices that were read at a frame, the one with index `at`, are those that are evaluated."""
+    """Tell whether the matrices that were read at the frame with index `at` agree with the evaluated ones."""
     armature = limb.armature.evaluated_get(depsgraph)
     places = [armature.matrix_world, base_of(armature, limb.bones[0])]
     seen = np.array([*places, *(frame_of(ob, bone, depsgraph) for ob, bone in limb.targets)])

@@ -24,7 +24,7 @@ def curves_of(armature: Object) -> Sequence[FCurve]:
 
 
 def curves_of_action(action: Action) -> list[FCurve]:
-    """Return all F-curves of an action, of whatever slot, in an order that a copy of it has too."""
+    """Return the F-curves of all slots of an action, in an order that a copy of it has too."""
     bags = [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags]
     return [curve for bag in bags for curve in bag.fcurves]
 
@@ -39,7 +39,7 @@ def channelbag_of(armature: Object) -> ActionChannelbag | None:
 
 
 def ensure_channelbag(armature: Object, undo: ExitStack) -> ActionChannelbag:
-    """Return the channelbag of the object's active action and slot; create whatever is missing on the way to it.
+    """Return the channelbag of the object's active action and slot; create what is missing.
 
     Closing `undo` removes what was created.
     """

@@ -175,7 +175,7 @@ def keep_replaced(
 
 
 def keep_followed(bag: ActionChannelbag, path: str, ends: tuple[float, float], undo: ExitStack) -> None:
-    """Keep the generated keyframes of a property between the `ends` as those that bakes stay near from now on.
+    """Keep the generated keyframes of a property between the `ends` as the reference of later bakes.
 
     Closing `undo` restores what was kept before.
     """

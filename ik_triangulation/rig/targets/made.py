@@ -51,12 +51,12 @@ def is_made(target: Object | None) -> bool:
 
 
 def hangs_at_most_on(armature: Object, target: Object) -> bool:
-    """Tell whether a target hangs on nothing, or on the armature as a whole, as those that were made for it do."""
+    """Tell whether a target has no parent, or the armature as a whole, as the targets made for it have."""
     return target.parent is None or (target.parent == armature and target.parent_type == "OBJECT")
 
 
 def made_targets(armature: Object) -> list[Object]:
-    """Return the empties in the collections of the targets of an armature, also those that no limb has any more."""
+    """Return the empties in the collections of an armature's targets, unused ones as well."""
     return [ob for each in _collections(armature) for ob in each.objects if is_made(ob)]
 
 
@@ -121,7 +121,7 @@ def _has_target_in(armature: Object, collection: Collection) -> bool:
 
 
 def _is_used(target: Object, armature: Object) -> bool:
-    """Tell whether anything in the file refers to a target, other than what it is shown in."""
+    """Tell whether anything in the file refers to a target, other than its collections and scenes."""
     users = bpy.data.user_map(subset=[target])[target]
     if any(user not in (target, armature) and not isinstance(user, (Collection, Scene)) for user in users):
         return True

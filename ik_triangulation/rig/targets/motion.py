@@ -241,7 +241,7 @@ class TargetMotion:
         return [Channel(group, path, each, range(each.shape[1])) for path, each in zip(self.paths, values, strict=True)]
 
     def apart(self, index: int, depsgraph: Depsgraph) -> float:
-        """Return how far the target is from where it is to be at the frame that was seen as number `index`, evaluated.
+        """Return the distance of the target from its place at the frame with number `index`, as evaluated.
 
         The distance is in Blender units, to which its greatest axis of rotation adds one for each radian.
         """

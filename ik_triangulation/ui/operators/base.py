@@ -334,7 +334,7 @@ class JobOperator(IKOperator):
         return {"CANCELLED"}
 
     def _end(self, context: Context, result: Any, seconds: float) -> set[str]:
-        """Report the result of a job that took so many `seconds`."""
+        """Report the result of a job that took `seconds`."""
         self._took = seconds
         return self.conclude(lambda: self.report_result(context, result))
 

@@ -183,7 +183,7 @@ class Layer(NamedTuple):
 
 
 class ShellLayer(NamedTuple):
-    """Translucent meshes, behind whatever is before them, with their outlines; `world` as that of a Layer."""
+    """Translucent meshes with their outlines, hidden by what is in front of them; `world` as in a Layer."""
 
     world: Matrix
     meshes: list[tuple[Coloured, Array]]

@@ -186,7 +186,7 @@ def _end_points(shown: Object, tip: Bone) -> list[Vector]:
 
 
 def _bones_after(bone: Bone, most: int) -> Sequence[Bone]:
-    """Return the bones after this one, at most so many."""
+    """Return the bones after this one, `most` at the most."""
     found = list(bone.children)
     for each in found:
         if len(found) >= most:

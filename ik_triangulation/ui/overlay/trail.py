@@ -216,7 +216,7 @@ def _paint(kind: str, places: Numbers, colours: Array, line_width: float = 0.0, 
 
 
 def frames_in_view(context: Context, most: int) -> range:
-    """Return the frames of the scene's (preview) range; of a long one so many around the present frame.
+    """Return the frames of the scene's (preview) range; of a long one `most` frames around the present one.
 
     They stay the same while the frame changes by less than a quarter of them.
     """

@@ -68,7 +68,7 @@ class ResearchPanel(AdvancedPanel):
 
 
 class VIEW3D_PT_ik_triangulation_overlay(Panel):
-    """In the popover of the viewport's overlays, where Blender has what it draws itself."""
+    """In the popover of the viewport's overlays, beside Blender's own."""
 
     bl_label = "IK Triangulation"
     bl_space_type = "VIEW_3D"

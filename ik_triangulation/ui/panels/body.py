@@ -50,7 +50,7 @@ class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
 
 
 class VIEW3D_UL_ik_triangulation_contacts(RowList, UIList):
-    """List of contacts: limb and what it is on, first frame, last frame."""
+    """List of contacts: limb and its support, first frame, last frame."""
 
     @staticmethod
     def draw_row(context: Context, layout: UILayout, contact: PropertyGroup, _data: object) -> None:
