@@ -298,7 +298,7 @@ def _meet_urgent(tracking: Tracking, result: Tracked, missed: Indices, method: K
 
 
 def meet_like(tracking: Tracking, result: Tracked, other: Tracked, method: KnotSolver, seed: int) -> Work[None]:
-    """Solve missed frames from another path that meets them, else take over its states; in place."""
+    """Solve missed frames that another path meets; where that fails, keep its states if they are better; in place."""
     missed = np.flatnonzero(~result.met)
     sought = missed[other.met[missed]] if tracking.tree.angles else missed
     if len(sought):
@@ -350,7 +350,7 @@ def _searched(tracking: Tracking, result: Tracked, frames: Indices, rounds: Sequ
 
 
 def _every(missed: Indices, distance: int) -> Mask:
-    """Frames at a `distance` in each row of successive ones, with both ends of the row."""
+    """Every `distance`-th of the frames of each row of successive ones, and the last of the row."""
     if not len(missed):
         return np.zeros(0, bool)
     row = np.concatenate(([0], np.cumsum(np.diff(missed) > 1)))
