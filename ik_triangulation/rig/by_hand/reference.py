@@ -26,13 +26,14 @@ from ..keyframes import AnimatedValues, generated
 from ..keyframes.arrays import KeyArrays, get_keys, put_keys
 from ..keyframes.channelbags import channelbag_of, find_curves
 from ..keyframes.reading import replaced_in
-from ..rotation import channel, set_rotation
+from ..rotation import channel, rotation_of, set_rotation
 from ..timeline import Clock, evaluated_time, strip_times
 from .keys import (
     HandKeys,
     HandMade,
     counts,
     given_by_strips,
+    hips_locations,
     is_moved_by_hand,
     keys_by_hand,
     layered_bags,
@@ -75,6 +76,34 @@ def reference_rotations(
     for row, bone in enumerate(bones):
         result[row] = rotation_quaternions(values[row], bone.rotation_mode)
     return result
+
+
+class _Some(NamedTuple):
+    """Some bones of an armature."""
+
+    armature: Object
+    bones: Sequence[str]
+
+
+def body_by_hand(
+    rig: RigBody,
+    frames: Sequence[float],
+    scene: Scene,
+    without: tuple[float, float] | None = None,
+    bones: Sequence[str] | None = None,
+) -> tuple[Numbers, Numbers]:
+    """Return rotations (n, 4, F) of bones, by default all, and locations (3, F) of the hips as they were made by hand.
+
+    A body is one pose: where its hips were moved by hand without keys, all is by hand as it is shown. Keys that correct
+    a bake between the two times (in the action) in `without` are left out.
+    """
+    some = _Some(rig.armature, rig.bones if bones is None else bones)
+    locations = hips_locations(rig.armature, rig.hips, frames, scene, without)
+    if is_moved_by_hand(rig.armature, rig.hips):
+        rotations = np.array([rotation_of(bone)[:] for bone in _bones(some)], float)[:, :, None]
+    else:
+        rotations = reference_rotations(some, frames, scene, without)
+    return np.broadcast_to(rotations, (*rotations.shape[:2], len(frames))), locations
 
 
 def hold_reference(

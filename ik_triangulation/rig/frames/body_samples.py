@@ -17,10 +17,8 @@ from ...goals import Goal
 from ...kinematics.arrays import Numbers
 from ..armature import Channels, base_of, channels_of
 from ..body import ContactSupport, RigBody
-from ..by_hand.keys import hips_locations, is_moved_by_hand
-from ..by_hand.reference import has_baked_below, is_as_by_hand, reference_rotations, shown_by_hand
+from ..by_hand.reference import body_by_hand, has_baked_below, is_as_by_hand, shown_by_hand
 from ..interference import animates_otherwise, live_constraints, may_interfere
-from ..rotation import rotation_of
 from ..stored_body import corrected_times, is_moved_above
 from ..targets.untouched import carriers_of
 from ..timeline import Clock
@@ -352,21 +350,6 @@ def with_shown(rig: RigBody, samples: BodySamples, scene: Scene, view_layer: Vie
     if _agree(rig, samples, [0], Animation(samples.rotations, samples.locations), matrices):
         return samples
     return samples.animated(animation_shown(rig, samples.bases, matrices))
-
-
-def body_by_hand(
-    rig: RigBody, frames: Sequence[float], scene: Scene, without: tuple[float, float] | None = None
-) -> tuple[Numbers, Numbers]:
-    """Return rotations (n, 4, F) of the bones and locations (3, F) of the hips as they were made by hand.
-
-    Keys that correct a bake between the two times (in the action) in `without` are left out.
-    """
-    locations = hips_locations(rig.armature, rig.hips, frames, scene, without)
-    if is_moved_by_hand(rig.armature, rig.hips):  # what is shown was posed by hand, as one pose
-        rotations = np.array([rotation_of(bone)[:] for bone in rig.pose_bones], float)[:, :, None]
-    else:
-        rotations = reference_rotations(rig, frames, scene, without)
-    return np.broadcast_to(rotations, (*rotations.shape[:2], len(frames))), locations
 
 
 def unscaled_base(rig: RigBody, base: Matrix, frame: float) -> Matrix:
