@@ -13,7 +13,7 @@ from mathutils import Matrix, Vector
 
 from ..cooperative import Job, cooperative
 from ..rig.armature import bones_in_line
-from ..rig.map_objects import PICTURE, place_picture, place_volume
+from ..rig.scene_objects import PICTURE, place_picture, place_volume
 from ..solvers import SolverSettings
 from .metric_map import METRICS, MetricMap, check_shown, coloured, map_plane, map_pose, pose_of
 from .picture import in_words, show_image, with_strip

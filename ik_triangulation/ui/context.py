@@ -25,7 +25,7 @@ from ..rig import body as rig_body
 from ..rig import ik_controls
 from ..rig import limb as rig_limb
 from ..rig.by_hand import shown_limb
-from ..rig.map_objects import map_key, shown_maps
+from ..rig.scene_objects import map_key, shown_maps
 from .overlay.updates import setups
 
 Found = list[tuple[str, int, str]]  # name and session uid of the armature, name of the tip bone

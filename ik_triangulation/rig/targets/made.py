@@ -21,7 +21,7 @@ from bpy.types import Collection, Constraint, Object, PoseBone, Scene, ViewLayer
 
 from ..keyframes import get_keys
 from ..keyframes.channelbags import channelbag_of, find_curves
-from ..map_objects import home
+from ..scene_objects import home
 from ..timeline import Clock
 
 # Custom property: of empties True, of collections the name that their armature had. A pointer to the armature would

@@ -7,7 +7,7 @@ import bpy
 from bpy.types import Context, Panel, PropertyGroup, Scene, UILayout, UIList
 
 from ...items import SOLVER_ROWS, WHOLE_SOLVERS
-from ...rig.map_objects import PICTURE, VOLUME, legend_of
+from ...rig.scene_objects import PICTURE, VOLUME, legend_of
 from ...rig.units import distance_text, length_text
 from .. import preferences
 from ..context import active_bone, map_of
