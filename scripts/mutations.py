@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Try tests by faults: draw mutations of the package at random, and see which the tests beside their modules miss.
+"""Try the tests by faults: draw mutations of the package at random, and see which the tests beside their modules miss.
 
-python scripts/mutations.py [N] [--seed S] [--only TEXT] [--list] [--parts K/N]
+python scripts/mutations.py [NUMBER] [--seed S] [--only PATH] [--seconds T] [--part K/N]
 
-Each line of code is as likely as any other. The tests beside a module are those of its name in its room and those
-there that import it, else those of the modules of its room that do; they get a minute of the processor, nearest first,
-in a scratch copy. What survives is to be judged by hand: a mutation that changes nothing anybody could see is no gap.
+Each line that can be mutated is as likely as any other. Beside a module are the tests of its room that have its name or
+import it, else those of the modules of its room that do. What survives is to be judged by hand: some mutations change
+nothing that anybody could see, as those of a bound that nothing comes near.
 """
 
 import argparse
@@ -18,201 +18,175 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import accumulate
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-SECONDS = int(os.environ.get("MUTATION_SECONDS", "60"))
-HANGS = 90  # of the processor: no test begins later; what still runs then hangs, and is caught
+from environment import ROOT, enter
+
+HANGS = 90  # a test that takes this longer than the time for all [s of the processor] hangs, which counts as caught
 FLIPPED = {ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<", ast.Eq: "!=", ast.NotEq: "=="}
-FLIPPED |= {ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in"}
+FLIPPED.update({ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in"})
 SWAPPED = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.FloorDiv: "/", ast.Mod: "*", ast.Pow: "*"}
-CLAMPS = {"min", "max", "abs", "clip", "minimum", "maximum", "fabs", "round", "sorted", "reversed"}
+FIRST = {"min", "max", "abs", "clip", "minimum", "maximum", "round", "sorted"}  # calls that may be left out
+DROPPED = ast.Raise, ast.AugAssign, ast.Continue, ast.Break
 
 
-def text(node):
-    return ast.unparse(node)
-
-
-def replacements(node):
-    """What may stand in place of a node, each a fault that somebody could have made."""
-    match node:
-        case ast.Compare(left, [operator], [right]):
-            yield f"{text(left)} {FLIPPED[type(operator)]} {text(right)}"
-        case ast.BinOp(left, operator, right) if type(operator) in SWAPPED and not is_text(left) and not is_text(right):
-            yield f"({text(left)}) {SWAPPED[type(operator)]} ({text(right)})"
-        case ast.BoolOp(operator, values):
-            yield f" {'or' if isinstance(operator, ast.And) else 'and'} ".join(f"({text(each)})" for each in values)
-        case ast.UnaryOp(ast.Not() | ast.USub(), operand):
-            yield text(operand)
-        case ast.Constant(bool() as value):
-            yield str(not value)
-        case ast.Constant(int() as value):
-            yield str(value + 1)
-        case ast.Constant(float() as value):
-            yield repr(value * 2.0 if value else 1.0)
-        case ast.IfExp(test, body, orelse):
-            yield f"({text(orelse)}) if ({text(test)}) else ({text(body)})"
-        case ast.Call(ast.Name(name) | ast.Attribute(attr=name), [first, *_]) if name in CLAMPS:
-            if not isinstance(first, ast.Starred):
-                yield text(first)
-        case ast.If(test=ast.Name() | ast.Attribute() | ast.Call()):
-            yield node.test, f"not {text(node.test)}"
-        case ast.Return(ast.expr() as value) if not isinstance(value, ast.Constant):
-            yield "return None"
-        case ast.Raise() | ast.AugAssign() | ast.Expr(ast.Call() | ast.Yield()) | ast.Continue() | ast.Break():
-            yield "pass"
-        case ast.Assign([ast.Attribute() | ast.Subscript()]):
-            yield "pass"
+def new_expression(node, text):
+    """Return what may stand in place of an expression: a fault that somebody could have made."""
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        return f"({text(node.left)}) {FLIPPED[type(node.ops[0])]} ({text(node.comparators[0])})"
+    if isinstance(node, ast.BinOp) and type(node.op) in SWAPPED and not (is_text(node.left) or is_text(node.right)):
+        return f"({text(node.left)}) {SWAPPED[type(node.op)]} ({text(node.right)})"
+    if isinstance(node, ast.BoolOp):
+        return (" or " if isinstance(node.op, ast.And) else " and ").join(f"({text(each)})" for each in node.values)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.USub)):
+        return text(node.operand)
+    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        return str(not node.value)
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        return repr(node.value + 1 if isinstance(node.value, int) else node.value * 2.0 or 1.0)
+    if isinstance(node, ast.IfExp):
+        return f"({text(node.orelse)}) if ({text(node.test)}) else ({text(node.body)})"
+    if isinstance(node, ast.Call) and node.args and not isinstance(node.args[0], ast.Starred):
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        return text(node.args[0]) if name in FIRST else None
+    return None
 
 
 def is_text(node):
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
-def nodes(node):
-    """All nodes that run, without annotations and what is only for type checkers."""
+def mutated(node, text):
+    """Return what of a node may change, as the node to replace and the text that replaces it, or None."""
+    new = new_expression(node, text)
+    if new:
+        return node, f"({new})"
+    if isinstance(node, ast.If) and isinstance(node.test, (ast.Name, ast.Attribute, ast.Call)):
+        return node.test, f"(not {text(node.test)})"
+    if isinstance(node, ast.Return) and node.value and not isinstance(node.value, ast.Constant):
+        return node, "return None"
+    called = isinstance(node, ast.Expr) and isinstance(node.value, (ast.Call, ast.Yield))
+    written = isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Attribute, ast.Subscript))
+    return (node, "pass") if called or written or isinstance(node, DROPPED) else None
+
+
+def running(node):
+    """Yield all nodes that run: no annotations, and nothing that is there for type checkers only."""
     yield node
     for name, value in ast.iter_fields(node):
-        if name in {"annotation", "returns", "decorator_list"} or (name == "body" and "TYPE_CHECKING" in told(node)):
-            continue
-        for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST):
-                yield from nodes(child)
-
-
-def told(node):
-    return text(node.test) if isinstance(node, ast.If) else ""
+        for_types = name == "body" and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        if name not in {"annotation", "returns", "decorator_list"} and not for_types:
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST):
+                    yield from running(child)
 
 
 def mutations(path):
-    """Of a module: each line with what may change on it, as (line, start, end, replacement) in bytes."""
-    source = path.read_bytes()
-    starts = [0]
-    for line in source.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
-    found = {}
-    for node in nodes(ast.parse(source)):
-        for new in replacements(node):
-            at, new = new if isinstance(new, tuple) else (node, new)
-            start, end = starts[at.lineno - 1] + at.col_offset, starts[at.end_lineno - 1] + at.end_col_offset
-            new = f"({new})" if isinstance(at, ast.expr) else new
-            found.setdefault(at.lineno, []).append((path, at.lineno, start, end, new))
+    """Return by line what may change in a module: (path, line, start, end, replacement), with places in bytes."""
+    source, found = path.read_bytes(), {}
+    starts = [0, *accumulate(map(len, source.splitlines(keepends=True)))]
+
+    def place(node):
+        return starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
+
+    for node in running(ast.parse(source)):
+        change = mutated(node, lambda part: source[slice(*place(part))].decode())
+        if change:
+            found.setdefault(change[0].lineno, []).append((path, change[0].lineno, *place(change[0]), change[1]))
     return found
 
 
 def imports(path):
-    """Full names of what a file imports from the package."""
+    """Return the full names of all that a file imports."""
     names = set()
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.ImportFrom):
             folder = path.relative_to(ROOT).parts[: -node.level] if node.level else ()
             start = ".".join([*folder, *([node.module] if node.module else [])])
             names |= {start, *(f"{start}.{alias.name}" for alias in node.names)}
-        elif isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
     return names
-
-
-def names_of(module):
-    """The names by which a module can be imported, and, from the folders above it, what it defines."""
-    parts = [part for part in module.relative_to(ROOT).with_suffix("").parts if part != "__init__"]
-    defined = [each.name for each in ast.parse(module.read_bytes()).body if hasattr(each, "name")]
-    return {".".join(parts)} | {".".join([*parts[:end], name]) for end in range(2, len(parts)) for name in defined}
 
 
 def room_of(path):
     return path.relative_to(ROOT).parts[1]
 
 
-def tests_beside(module, package, tests, seen=()):
-    """The files with tests of a module, nearest first."""
+def tests_beside(module, package, tests, seen):
+    """Return the files with tests of a module, nearest first; both dictionaries have files with what they import."""
+    parts = [part for part in module.relative_to(ROOT).with_suffix("").parts if part != "__init__"]
+    defined = [each.name for each in ast.parse(module.read_bytes()).body if hasattr(each, "name")]
+    names = {".".join(parts)} | {".".join([*parts[:end], name]) for end in range(2, len(parts)) for name in defined}
     mates = {path: used for path, used in tests.items() if room_of(path) in {room_of(module), path.name}}
-    names, folder = names_of(module), module.relative_to(ROOT / "ik_triangulation").parent
-    own = [path for path in mates if path.stem == f"test_{module.stem}" and path.parent == ROOT / "tests" / folder]
-    own += [path for path in mates if path.stem.startswith(f"test_{module.stem}") and path not in own]
-    own += [path for path, used in mates.items() if names & used and path not in own]
-    if own:
+    named = [path for path in mates if path.stem.startswith(f"test_{module.stem}")]
+    named.sort(key=lambda path: (path.parent.name != module.parent.name, path.stem != f"test_{module.stem}"))
+    own = [*named, *(path for path, used in mates.items() if names & used and path not in named)]
+    if own or module in seen:
         return own
     users = [each for each, used in package.items() if names & used and room_of(each) == room_of(module)]
-    found = [tests_beside(user, package, tests, (*seen, module)) for user in users if user not in (*seen, module)]
-    return list(dict.fromkeys(sum(found, [])))
+    return list(dict.fromkeys(path for user in users for path in tests_beside(user, package, tests, [*seen, module])))
 
 
 def pytest_runtest_setup(item):
-    """As a plugin of pytest: no test begins when the time is over."""
-    if time.process_time() > SECONDS:
-        import pytest
-
-        pytest.exit("the time is over", returncode=0)
+    """As a plugin of pytest: begin no test when the time is over."""
+    if time.process_time() > int(os.environ["SECONDS_OF_TESTS"]):
+        item.session.shouldstop = "the time is over"
 
 
-def outcome(mutation, copy, files):
-    """Whether the tests notice a mutation: what failed, else None."""
+def outcome(mutation, copy, files, seconds):
+    """Return what the tests say to a mutation in a copy of the checkout; None if they do not notice it."""
     path, _, start, end, new = mutation
     place = copy / path.relative_to(ROOT)
     source, stamp = place.read_bytes(), place.stat()
     place.write_bytes(source[:start] + new.encode() + source[end:])
-    tests = [str(file.relative_to(ROOT)) for file in files]
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "-p", "mutations", *tests]
-    given = {**os.environ, "PYTHONPATH": str(copy / "scripts")}
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "mutations", *files]
+    given = {**os.environ, "PYTHONPATH": str(copy / "scripts"), "SECONDS_OF_TESTS": str(seconds)}
     given.pop("PYTHONDONTWRITEBYTECODE", None)  # what one run has compiled, the next one reads
-    limit = SECONDS + HANGS
+    how = {"cwd": copy, "env": given, "capture_output": True, "text": True, "check": False}
+    limits = seconds + HANGS, seconds + HANGS
     try:
-        done = subprocess.run(
-            command,
-            cwd=copy,
-            env=given,
-            capture_output=True,
-            text=True,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit)),
-            timeout=10 * limit,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return "hangs"
+        done = subprocess.run(command, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limits), **how)
     finally:
         place.write_bytes(source)
         os.utime(place, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-    if done.returncode == 0:
-        return None
     failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return (failed or [f"code {done.returncode}"])[0][:110]
+    return next(iter(failed), None if done.returncode in {0, 2} else f"ended with {done.returncode}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("number", nargs="?", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", default="", help="modules whose path contains this")
-    parser.add_argument("--part", default="0/1", help="of the same sample, every N-th from K: K/N")
+    parser.add_argument("--only", default="", help="draw from modules whose path has this in it")
+    parser.add_argument("--seconds", type=int, default=60, help="of the processor for the tests of one mutation")
+    parser.add_argument("--part", default="0/1", help="every N-th of the sample from the K-th: K/N")
     given = parser.parse_args()
-    package = sorted(each for each in (ROOT / "ik_triangulation").rglob("*.py") if "pages" not in each.parts)
+    package = sorted(path for path in (ROOT / "ik_triangulation").rglob("*.py") if "pages" not in path.parts)
     lines = [line for path in package if given.only in str(path) for _, line in sorted(mutations(path).items())]
     draw = random.Random(given.seed)
-    drawn = [draw.choice(line) for line in draw.sample(lines, given.number)]
     part, parts = map(int, given.part.split("/"))
+    drawn = [draw.choice(line) for line in draw.sample(lines, given.number)][part::parts]
     used = {path: imports(path) for path in package}
     tests = {path: imports(path) for path in sorted((ROOT / "tests").rglob("test_*.py"))}
-    survivors = 0
+    survived = 0
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "checkout")
-        listed = subprocess.run(
-            ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
-        )
-        for name in listed.stdout.splitlines():
+        for name in subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, copy / name)
-        for mutation in drawn[part::parts]:
-            path, line, start, end, new = mutation
-            begun = time.monotonic()
-            failed = outcome(mutation, copy, tests_beside(path, used, tests))
-            survivors += failed is None
-            old = " ".join((copy / path.relative_to(ROOT)).read_bytes()[start:end].decode().split())
-            print(f"{path.relative_to(ROOT)}:{line}: {old[:90]}  ->  {new[:90]}")
-            print(f"    {failed or 'SURVIVED'} ({time.monotonic() - begun:.0f} s)", flush=True)
-    tried = len(drawn[part::parts])
-    print(f"{survivors} of {tried} survived: {survivors / tried:.0%}")
+        probe = [str(file.relative_to(ROOT)) for file in tests_beside(drawn[0][0], used, tests, [])]
+        if failed := outcome((drawn[0][0], 1, 0, 0, ""), copy, probe, given.seconds):
+            sys.exit(f"Without any mutation: {failed}")
+        for path, line, start, end, new in drawn:
+            beside = [str(file.relative_to(ROOT)) for file in tests_beside(path, used, tests, [])]
+            caught = outcome((path, line, start, end, new), copy, beside, given.seconds) if beside else None
+            survived += caught is None
+            old = (copy / path.relative_to(ROOT)).read_bytes()[start:end].decode()
+            shown = [" ".join(each.split())[:90] for each in (old, new, caught or f"SURVIVED {len(beside)} files")]
+            print("{}:{}: {}  ->  {}\n    {}".format(path.relative_to(ROOT), line, *shown), flush=True)
+    print(f"{survived} of {len(drawn)} survived")
 
 
 if __name__ == "__main__":
+    enter("test")
     main()
