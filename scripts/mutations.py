@@ -3,9 +3,9 @@
 
 python scripts/mutations.py [NUMBER] [--seed S] [--only PATH] [--seconds T] [--part K/N]
 
-Each line that can be mutated is as likely as any other. Beside a module are the tests of its room that have its name or
-import it, else those of the modules of its room that do. What survives is to be judged by hand: some mutations change
-nothing that anybody could see, as those of a bound that nothing comes near.
+Each line that can be mutated is as likely as any other. Beside a module are the tests of its room that have its name,
+import it, or import what imports it: the nearest first, for so long. What survives is to be judged by hand: some
+mutations change nothing that anybody could see, as those of a bound that nothing comes near.
 """
 
 import argparse
@@ -44,7 +44,7 @@ def new_expression(node, text):
     if isinstance(node, ast.Constant) and isinstance(node.value, bool):
         return str(not node.value)
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
-        return repr(node.value + 1 if isinstance(node.value, int) else node.value * 2.0 or 1.0)
+        return repr(node.value + 1 if isinstance(node.value, int) else node.value * 10.0 or 1.0)
     if isinstance(node, ast.IfExp):
         return f"({text(node.orelse)}) if ({text(node.test)}) else ({text(node.body)})"
     if isinstance(node, ast.Call) and node.args and not isinstance(node.args[0], ast.Starred):
@@ -72,13 +72,13 @@ def mutated(node, text):
 
 
 def running(node):
-    """Yield all nodes that run: no annotations, and nothing that is there for type checkers only."""
+    """Yield all nodes that run: no annotations, nothing for type checkers only, and no `strict`, which only asserts."""
     yield node
     for name, value in ast.iter_fields(node):
         for_types = name == "body" and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
         if name not in {"annotation", "returns", "decorator_list"} and not for_types:
             for child in value if isinstance(value, list) else [value]:
-                if isinstance(child, ast.AST):
+                if isinstance(child, ast.AST) and getattr(child, "arg", "") != "strict":
                     yield from running(child)
 
 
@@ -112,19 +112,17 @@ def room_of(path):
     return path.relative_to(ROOT).parts[1]
 
 
-def tests_beside(module, package, tests, seen):
+def tests_beside(module, package, tests):
     """Return the files with tests of a module, nearest first; both dictionaries have files with what they import."""
     parts = [part for part in module.relative_to(ROOT).with_suffix("").parts if part != "__init__"]
     defined = [each.name for each in ast.parse(module.read_bytes()).body if hasattr(each, "name")]
     names = {".".join(parts)} | {".".join([*parts[:end], name]) for end in range(2, len(parts)) for name in defined}
     mates = {path: used for path, used in tests.items() if room_of(path) in {room_of(module), path.name}}
-    named = [path for path in mates if path.stem.startswith(f"test_{module.stem}")]
-    named.sort(key=lambda path: (path.parent.name != module.parent.name, path.stem != f"test_{module.stem}"))
-    own = [*named, *(path for path, used in mates.items() if names & used and path not in named)]
-    if own or module in seen:
-        return own
-    users = [each for each, used in package.items() if names & used and room_of(each) == room_of(module)]
-    return list(dict.fromkeys(path for user in users for path in tests_beside(user, package, tests, [*seen, module])))
+    found = [path for path in mates if path.stem.startswith(f"test_{module.stem}")]
+    found.sort(key=lambda path: (path.parent.name != module.parent.name, path.stem != f"test_{module.stem}"))
+    found += [path for path, used in mates.items() if names & used]
+    users = {".".join(each.relative_to(ROOT).with_suffix("").parts) for each, used in package.items() if names & used}
+    return list(dict.fromkeys([*found, *(path for path, used in mates.items() if users & used)]))
 
 
 def pytest_runtest_setup(item):
@@ -174,11 +172,11 @@ def main():
         for name in subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, copy / name)
-        probe = [str(file.relative_to(ROOT)) for file in tests_beside(drawn[0][0], used, tests, [])]
+        probe = [str(file.relative_to(ROOT)) for file in tests_beside(drawn[0][0], used, tests)]
         if failed := outcome((drawn[0][0], 1, 0, 0, ""), copy, probe, given.seconds):
             sys.exit(f"Without any mutation: {failed}")
         for path, line, start, end, new in drawn:
-            beside = [str(file.relative_to(ROOT)) for file in tests_beside(path, used, tests, [])]
+            beside = [str(file.relative_to(ROOT)) for file in tests_beside(path, used, tests)]
             caught = outcome((path, line, start, end, new), copy, beside, given.seconds) if beside else None
             survived += caught is None
             old = (copy / path.relative_to(ROOT)).read_bytes()[start:end].decode()

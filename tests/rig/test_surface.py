@@ -141,6 +141,13 @@ def test_a_foot_that_matches_the_ground_keeps_its_heading_and_stands_on_its_sole
     assert bake(onto(rig, mesh, orientation="FULL"), 1, 48).all_reached
 
 
+def test_a_tip_that_stands_on_the_surface_already_is_not_turned():
+    rig, mesh = chain_rig(3), terrain(lambda x, y: 1.5)
+    frame = surface_frame(onto(rig, mesh, orientation="FULL"), graph())
+    assert angle_between(frame.to_quaternion() @ Z, world_of(rig, "Bone 2").to_quaternion() @ Z) < 1e-3
+    assert abs(world_of(rig, "Bone 2").to_quaternion().rotation_difference(frame.to_quaternion()).angle) < 1e-3
+
+
 def test_a_palm_is_laid_onto_a_table():
     specs, names = [], ("chest", "upper_arm.L", "forearm.L", "hand.L")
     places = [(0.0, 0.0, 1.0), (0.2, 0.0, 1.4), (0.5, 0.0, 1.4), (0.8, 0.02, 1.4), (0.95, 0.02, 1.4)]
