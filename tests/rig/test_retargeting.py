@@ -45,6 +45,13 @@ def test_the_same_character_has_the_same_places_and_turns(kind):
         assert found.to_quaternion().rotation_difference(wanted.normalized().to_quaternion()).angle < 1e-3
 
 
+def test_the_base_of_a_figure_is_below_the_middle_of_its_hips_at_its_ankles():
+    figure = Figure(character("Mixamo", "Target", 0.7))
+    hips, feet = ([figure.at_rest(f"{part}.{side}") for side in "LR"] for part in ("thigh", "foot"))
+    assert (hips[0] + hips[1]).xy.length < 1e-4
+    assert abs(feet[0].z + feet[1].z) < 1e-4
+
+
 def test_hips_stay_within_the_reach_of_the_legs():
     source, shown = posed("Rigify metarig", raised=0.2)
     target = Figure(character("Mixamo", "Target", 0.7))
