@@ -148,7 +148,7 @@ def outcome(mutation, copy, files, seconds):
         place.write_bytes(source)
         os.utime(place, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
     failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return next(iter(failed), None if done.returncode in {0, 2} else f"ended with {done.returncode}")
+    return next(iter(failed), None if done.returncode in {0, 2, 5} else f"ended with {done.returncode}")
 
 
 def main():
@@ -173,7 +173,8 @@ def main():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, copy / name)
         probe = [str(file.relative_to(ROOT)) for file in tests_beside(drawn[0][0], used, tests)]
-        if failed := outcome((drawn[0][0], 1, 0, 0, ""), copy, probe, given.seconds):
+        failed = outcome((drawn[0][0], 1, 0, 0, ""), copy, probe, given.seconds)
+        if failed:
             sys.exit(f"Without any mutation: {failed}")
         for path, line, start, end, new in drawn:
             beside = [str(file.relative_to(ROOT)) for file in tests_beside(path, used, tests)]
