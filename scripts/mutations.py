@@ -4,8 +4,8 @@
 python scripts/mutations.py [NUMBER] [--seed S] [--only PATH] [--seconds T] [--part K/N]
 
 Each line that can be mutated is as likely as any other. Beside a module are the tests of its room that have its name,
-import it, or import what imports it: the nearest first, for so long. What survives is to be judged by hand: some
-mutations change nothing that anybody could see, as those of a bound that nothing comes near.
+import it, import what imports it, or are in its folder: the nearest first, for so long. What survives is to be judged
+by hand: some mutations change nothing that anybody could see, as those of a bound that nothing comes near.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def new_expression(node, text):
     """Return what may stand in place of an expression: a fault that somebody could have made."""
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         return f"({text(node.left)}) {FLIPPED[type(node.ops[0])]} ({text(node.comparators[0])})"
-    if isinstance(node, ast.BinOp) and type(node.op) in SWAPPED and not (is_text(node.left) or is_text(node.right)):
+    if isinstance(node, ast.BinOp) and type(node.op) in SWAPPED:
         return f"({text(node.left)}) {SWAPPED[type(node.op)]} ({text(node.right)})"
     if isinstance(node, ast.BoolOp):
         return (" or " if isinstance(node.op, ast.And) else " and ").join(f"({text(each)})" for each in node.values)
@@ -51,10 +51,6 @@ def new_expression(node, text):
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         return text(node.args[0]) if name in FIRST else None
     return None
-
-
-def is_text(node):
-    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def mutated(node, text):
@@ -108,21 +104,22 @@ def imports(path):
     return names
 
 
-def room_of(path):
-    return path.relative_to(ROOT).parts[1]
-
-
 def tests_beside(module, package, tests):
     """Return the files with tests of a module, nearest first; both dictionaries have files with what they import."""
     parts = [part for part in module.relative_to(ROOT).with_suffix("").parts if part != "__init__"]
     defined = [each.name for each in ast.parse(module.read_bytes()).body if hasattr(each, "name")]
     names = {".".join(parts)} | {".".join([*parts[:end], name]) for end in range(2, len(parts)) for name in defined}
-    mates = {path: used for path, used in tests.items() if room_of(path) in {room_of(module), path.name}}
+    room = module.relative_to(ROOT).parts[1]
+    mates = {path: used for path, used in tests.items() if path.relative_to(ROOT).parts[1] in {room, path.name}}
     found = [path for path in mates if path.stem.startswith(f"test_{module.stem}")]
     found.sort(key=lambda path: (path.parent.name != module.parent.name, path.stem != f"test_{module.stem}"))
     found += [path for path, used in mates.items() if names & used]
     users = {".".join(each.relative_to(ROOT).with_suffix("").parts) for each, used in package.items() if names & used}
-    return list(dict.fromkeys([*found, *(path for path, used in mates.items() if users & used)]))
+    found += [path for path, used in mates.items() if users & used]
+    found += [
+        path for path in mates if path.parent == ROOT / "tests" / module.parent.relative_to(ROOT / "ik_triangulation")
+    ]
+    return list(dict.fromkeys(found))
 
 
 def pytest_runtest_setup(item):
