@@ -52,6 +52,15 @@ def test_the_base_of_a_figure_is_below_the_middle_of_its_hips_at_its_ankles():
     assert abs(feet[0].z + feet[1].z) < 1e-4
 
 
+def test_hands_that_are_far_apart_are_where_their_own_arms_take_them():
+    source, target = Figure(character("Mixamo", "Source")), Figure(character("Mixamo", "Target", 1.0, 1.3))
+    shown = source.see(bpy.context.evaluated_depsgraph_get())
+    frames = Retargeting(source, target).frames([shown], {"foot.L": [], "foot.R": []}, 0.0)
+    for hand in ("hand.L", "hand.R"):
+        there = target.base.inverted() @ frames[hand][0].translation
+        assert (there - target.at_rest(hand)).length < 1e-4
+
+
 def test_hips_stay_within_the_reach_of_the_legs():
     source, shown = posed("Rigify metarig", raised=0.2)
     target = Figure(character("Mixamo", "Target", 0.7))
