@@ -4,8 +4,8 @@
 import bpy
 import pytest
 
-from ...jobs.test_breakdown import FEET, key
 from ...edited import t_pose_rig
+from ...jobs.test_breakdown import FEET, key
 from ...rigs import curves_of, key_frames
 
 pytestmark = pytest.mark.usefixtures("addon", "empty_scene")
