@@ -6,11 +6,12 @@ from math import radians
 import bpy
 import numpy as np
 import pytest
+from stage import cat  # as scenes.py imports it
 
 from ik_triangulation.api import enabled_limbs
 from ik_triangulation.rig.retargeting import Figure
 from scripts import scenes
-from scripts.stage import buttons, cat, farm, following, grasping, handing, path, terrain
+from scripts.stage import buttons, farm, following, grasping, handing, path, terrain
 
 from ..bodies import tails
 
