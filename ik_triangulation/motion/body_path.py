@@ -59,7 +59,7 @@ from ..solvers.natural.slowing import slowed
 from ..solvers.natural.soft_edge import Pace
 from .body_easing import eased
 from .body_edge import led_over
-from .far_goals import drawn_in, far_tips, without
+from .far_goals import drawn_in, far_tips, is_reach, without
 from .jumps import leaps_of, ways_of
 from .limb_motion import limbs_alone
 from .shot import Shot
@@ -198,7 +198,7 @@ def _clear(shot: Shot, states: States, asked: Sequence[Task]) -> Work[BodyPath]:
 
 def _soft(work: _Path, states: States, asked: Sequence[Task], tips: Sequence[int]) -> Work[States]:
     """The states with a soft edge of reach for these tips, whose goals are as `asked` in some frames out of reach."""
-    places = [task for task in asked if isinstance(task, PlaceTask) and task.tip in tips]
+    places = [task for task in asked if is_reach(task) and task.tip in tips]
     tree = work.tree
     missed = np.any([~System(tree, states, [place]).met for place in places], axis=0)
     others = [task for task in work.precise if task.tip not in tips or task.level == Level.HOLD]
@@ -233,7 +233,8 @@ def _best(work: _Path, calm: bool = True, swivels: bool = True) -> Work[States]:
         if found < least or best is None:
             best, least = states, found
         fast = number >= _ENOUGH and found[:2] == before[:2] and found[2] > _CALMER * before[2]  # the motion itself
-        if not astray and missed == 0 and (least[2] <= _JUMP or fast or not calm):
+        alike = number >= _ENOUGH and missed >= before[1]  # other knots lead no nearer
+        if not astray and (missed == 0 or alike) and (least[2] <= _JUMP or fast or not calm):
             break
     assert best is not None
     return (yield from work.with_swivels(best)) if swivels else best
