@@ -3,8 +3,8 @@
 
 A goal out of reach would drag all others along, as all of them are one least-squares level. So the body is solved
 without it first; from where that leaves the tip it moves along the straight line to its goal, until something else
-would be missed. Solved with these places, everything can be met. The line to a goal that the body itself carries is
-carried along as well. Source: none.
+would be missed. Solved with these places, everything can be met. To a goal that the body itself carries no leaning
+leads: the line there begins where the limb is as long as then, towards the goal, and is carried along. Source: none.
 """
 
 from __future__ import annotations
@@ -119,14 +119,15 @@ class _DrawnIn:
         bounds: Sequence[Task],
         outwards: bool = False,
     ) -> None:
-        self._tree, self._tasks, self._far, self._outwards = tree, tasks, far, outwards
+        self._tree, self._tasks, self._far = tree, tasks, far
         self._places: dict[int, Any] = {task.tip: task for task in tasks if is_reach(task) and task.tip in far}
         begin = Geometry(tree, states)
         self._carried = {tip: each.frame(begin) for tip, each in self._places.items() if isinstance(each, CarriedTask)}
         self._begin = {tip: begin.tip(tip) for tip in far}
+        self._outwards = outwards or len(self._carried) == len(self._places)
         self._lines = {tip: task.measure(begin).errors for tip, task in self._places.items()}
-        if outwards:  # from where the limb is as long as now
-            for tip, line in self._lines.items():
+        for tip, line in self._lines.items():
+            if self._outwards or tip in self._carried:  # from where the limb is as long as now
                 first = begin.heads[tree.tips[tip].first]
                 goal = self._begin[tip] + line
                 long, far_away = lengths(self._begin[tip] - first), lengths(goal - first)
