@@ -251,13 +251,15 @@ class _DrawnIn:
         task, place = self._places[tip].take(at), self._on_line(tip, way, at)
         if not isinstance(task, CarriedTask):
             return task.to_points(place)
-        frame = self._carried[tip][..., at]
-        return replace(task, task=task.task.to_points(rotate_back(frame[:, :3], place - frame[:, 3])))
+        frame, own = self._carried[tip][..., at], task.task
+        assert isinstance(own, PlaceTask)
+        return replace(task, task=own.to_points(rotate_back(frame[:, :3], place - frame[:, 3])))
 
     def _on_line(self, tip: int, way: Numbers, at: Columns = slice(None)) -> Numbers:
         """Places (3, n) so far along the line of a tip, as the body is without it."""
         share = np.minimum(way / np.maximum(self._whole[tip][at], 1e-300), 1.0)
-        return self._begin[tip][:, at] + self._lines[tip][:, at] * share
+        found: Numbers = self._begin[tip][:, at] + self._lines[tip][:, at] * share
+        return found
 
     def _smoothed(self, tip: int, way: Numbers) -> Numbers:
         """A path (F) without steps in time, nowhere longer; as it is where the goal is reached."""

@@ -52,12 +52,14 @@ class Speeds:
 
     def of_head(self, joint: int) -> Numbers:
         """Velocities (c, 3, P) of the head of a joint."""
-        return self._by_turns(joint, self._geometry.heads[joint]) + self._root
+        found: Numbers = self._by_turns(joint, self._geometry.heads[joint]) + self._root
+        return found
 
     def _by_turns(self, joint: int, place: Numbers) -> Numbers:
         """Velocities (c, 3, P) of a place (3, P) that turns with a joint, on hips that stay."""
         above = self._tree.above[self._joints, joint]
-        return cross(self._axes[above].sum(0), place[None]) - self._moments[above].sum(0)
+        found: Numbers = cross(self._axes[above].sum(0), place[None]) - self._moments[above].sum(0)
+        return found
 
 
 def turned_further(turns: Numbers, turned: Numbers, beyond: Numbers) -> Numbers:
