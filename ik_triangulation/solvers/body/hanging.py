@@ -18,7 +18,7 @@ COMFORTABLE = 0.95  # of an arm's length: distance up to which it reaches by its
 _PROJECTIONS = 16
 
 
-class Arm(NamedTuple):
+class ReachingArm(NamedTuple):
     """The joint from which a tip reaches, the length with which it does, and whether an elbow makes that less."""
 
     anchor: int
@@ -48,13 +48,13 @@ def hung(tree: Tree, states: States, tasks: Sequence[Task]) -> States:
     return geometry.shifted(tree.root_ways.T @ (tree.root_ways @ moved)).states
 
 
-def arm_of(tree: Tree, number: int) -> Arm:
+def arm_of(tree: Tree, number: int) -> ReachingArm:
     tip = tree.tips[number]
     limb = next((limb for limb in two_part_limbs(tree) if tree.above[limb.end, tip.joint]), None)
     if limb is None:
-        return Arm(tip.first, tip.reach or tree.size, False)
+        return ReachingArm(tip.first, tip.reach or tree.size, False)
     line = joints_between(tree.above, limb.upper, tip.joint)
-    return Arm(limb.upper, sum(tree.joints[j].offset.length for j in line) + tip.place.length, True)
+    return ReachingArm(limb.upper, sum(tree.joints[j].offset.length for j in line) + tip.place.length, True)
 
 
 def is_place(task: Task) -> bool:

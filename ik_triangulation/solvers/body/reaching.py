@@ -44,8 +44,8 @@ from ...kinematics.body_anatomy import ARM_PARTS, Part, TwoPartLimb
 from .amounts import HIGHEST, LOWEST, cost_of_amounts, newton_step
 from .facing import turn_for_looks
 from .flexing import flexion_axes, parts_of_body, two_part_limbs
-from .hanging import COMFORTABLE, Arm, arm_of, is_place
-from .speeds import Speeds, turned_further
+from .hanging import COMFORTABLE, ReachingArm, arm_of, is_place
+from .speeds import Speeds, turning_on
 
 # Turns [rad] of one unit of each: the pelvis, the spine and the neck, all of their joints together.
 _TURN = dict(zip(("pelvis", "spine", "neck"), map(radians, (18.0, 32.0, -10.0)), strict=True))
@@ -330,7 +330,7 @@ class Reaching:
             beyond = rotation_vectors(product(conjugated(inside), rotations[self._joints]))
             geometry, short = self._balanced(begun, rotations, amounts, at)
             steady = self._steady and self._steady.take(at)
-            speeds = Speeds(geometry, self._joints, turned_further(turns, turned, beyond), self.tips, steady, short)
+            speeds = Speeds(geometry, self._joints, turning_on(turns, turned, beyond), self.tips, steady, short)
             found = geometry, speeds
             if len(self._reference) == 1:
                 self._seen = dict([*self._seen.items()][-1:]) | {key: found}
@@ -405,7 +405,7 @@ class Reaching:
         """Places (3, P) this way from where a tip is."""
         return self._begin.tip(tip)[:, at] + way
 
-    def arm(self, tip: int) -> Arm:
+    def arm(self, tip: int) -> ReachingArm:
         """The arm of a tip."""
         return self._arms[tip]
 

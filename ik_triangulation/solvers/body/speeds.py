@@ -62,7 +62,7 @@ class Speeds:
         return found
 
 
-def turned_further(turns: Numbers, turned: Numbers, beyond: Numbers) -> Numbers:
+def turning_on(turns: Numbers, turned: Numbers, beyond: Numbers) -> Numbers:
     """Return how joints turn on by each amount (n, c, 3, P), from the turns of one unit and those so far (n, 3, P).
 
     What limits have taken off, `beyond` (n, 3, P), stays taken off: about that axis a joint does not turn.
