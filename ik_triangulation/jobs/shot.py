@@ -138,6 +138,11 @@ def frames_of(solved: Sequence[SolvedFrame]) -> Sequence[float]:
     return solved.samples.frames if isinstance(solved, SolvedShot) else [each.now.frame for each in solved]
 
 
+def joints_at(solved: Sequence[SolvedFrame], k: int) -> Sequence[Joint]:
+    """Return the joints of a solved frame."""
+    return solved.chain.joints if isinstance(solved, SolvedShot) else solved[k].pose.chain.joints
+
+
 class _Rotations(Sequence[list[Quaternion]]):
     """The rotations of each frame of a shot."""
 

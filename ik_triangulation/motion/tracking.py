@@ -67,15 +67,18 @@ class Tracked:
     tells which are not those of the method that was chosen, although it solves every frame.
     """
 
-    def __init__(self, tracking: Tracking, states: States) -> None:
+    def __init__(self, tracking: Tracking, states: States, measured: System | None = None) -> None:
+        """`measured` are the same states with the tasks, where they are known."""
         count = len(states)
         self.states, self.met, self.value = states, np.empty(count, bool), np.empty(count)
         self.urgent = np.empty(count, bool)
         self.off = np.empty((len(tracking.tasks), count))
         self.steps, self.mended = np.zeros(count, np.intp), np.zeros(count, bool)
-        for frames in blocks(count, len(tracking.tree.joints)):
+        for frames in blocks(count, len(tracking.tree.joints)) if measured is None else ():
             some = states.take(frames)
             self.put(frames, some, tracking.system(some, frames))
+        if measured is not None:
+            self.put(slice(None), states, measured)
 
     def take(self, frames: Indices) -> Tracked:
         """Those of the frames, as they stand to their goals, which is not measured again."""
