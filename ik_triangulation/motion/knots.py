@@ -49,7 +49,7 @@ _FARTHEST = 0.4  # share of the way to random poses that they stray at most
 _UNBENT = 0.2  # [rad] from the ends of their ranges, where a joint moves the tip by nothing to the first order
 _PAUSE = 4  # knots until the next try while all miss
 _PARTS = 16  # knots between two looks at what the user does
-_BLOCK, _MOST = 128, 512  # frames that are solved together, at first and at most
+_BLOCK, _MOST = 128, 2048  # frames that are solved together, at first and at most
 
 _POSES = 8  # drawn at each knot
 _NEVER = 1e6  # cost of a pose that misses

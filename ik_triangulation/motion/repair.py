@@ -30,7 +30,6 @@ from ..goals.task import PlaceTask
 from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import States
 from ..kinematics.batch.algebra import normalized, signs_along
-from ..kinematics.batch.tree import joined
 from ..solvers.batch.descent import PLAIN, Descent, at_one_level, descend
 from .jumps import (
     HASTY,
@@ -244,10 +243,9 @@ def mend(tracking: Tracking, path: Tracked, method: KnotSolver, seed: int) -> Wo
         if not len(jumping):
             break
         for windows in _apart([*_windows(tracking, jumping, margin)][:_MENDED]):
-            for (begin, end), states in zip(windows, _through(tracking, path, windows), strict=True):
+            for (begin, end), after in zip(windows, _through(tracking, path, windows), strict=True):
                 part, window = _part(tracking, path, begin, end), np.arange(begin, end + 1)
-                before, after = path.take(window), Tracked(part, states)
-                if _improves(part, before, after, _turns_less):
+                if _improves(part, path.take(window), after, _turns_less):
                     path.put(window, after.states, after)
             yield
 
@@ -328,23 +326,26 @@ def _apart(windows: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int]]
         windows = rest
 
 
-def _through(tracking: Tracking, path: Tracked, windows: Sequence[tuple[int, int]]) -> list[States]:
-    """The states of windows whose frames are interpolated between both ends, and all brought to their goals at once."""
-    found = []
-    for begin, end in windows:
-        ends, window = np.array([begin, end]), np.arange(begin, end + 1)
-        found.append(interpolated(tracking.tree, ends - begin, path.states.take(ends), tracking.frames.take(window)))
-    held = [end + 1 < len(path.met) or tracking.last is not None for _, end in windows]
-    inner = [np.arange(begin + 1, end + 1 - last) for (begin, end), last in zip(windows, held, strict=True)]
-    some = joined([states.take(slice(1, 1 + len(own))) for states, own in zip(found, inner, strict=True)])
-    frames = np.concatenate(inner)
-    descend(tracking.tree, some, at_one_level(tracking.precise_goals(frames)))
+def _through(tracking: Tracking, path: Tracked, windows: Sequence[tuple[int, int]]) -> list[Tracked]:
+    """The path in windows whose frames are interpolated between both ends, and all brought to their goals at once."""
+    ends, sizes = np.array(windows), np.array([end + 1 - begin for begin, end in windows])
+    every, after = np.concatenate([np.arange(begin, end + 1) for begin, end in windows]), np.cumsum(sizes)
+    knots = np.stack((after - sizes, after - 1), 1).ravel()
+    states = interpolated(tracking.tree, knots, path.states.take(ends.ravel()), tracking.frames.take(every))
+    moving = np.ones(len(every), bool)
+    moving[knots] = False
+    moving[-1] = ends[-1, 1] + 1 == len(path.met) and tracking.last is None
+    inner = np.flatnonzero(moving)
+    some, part = states.take(inner), tracking._replace(tasks=tracking.goals(every[inner]))
+    descend(tracking.tree, some, at_one_level(tracking.precise_goals(every[inner])))
     if tracking.has_priorities:
-        _put_first(tracking, some, frames)
-    place = 0
-    for states, own in zip(found, inner, strict=True):
-        states.put(slice(1, 1 + len(own)), some.take(slice(place, place + len(own))))
-        place += len(own)
+        _put_first(tracking, some, every[inner])
+    whole, found = Tracked(part, some), list[Tracked]()
+    parts = np.split(np.arange(len(inner)), np.searchsorted(inner, after[:-1]))
+    for (begin, end), columns in zip(windows, parts, strict=True):
+        window, own = path.take(np.arange(begin, end + 1)), whole.take(columns)
+        window.put(slice(1, 1 + len(columns)), own.states, own)
+        found.append(window)
     return found
 
 
