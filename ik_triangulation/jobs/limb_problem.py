@@ -30,6 +30,7 @@ from ..rig.frames.samples import Samples
 from ..rig.limb import Limb
 from ..rig.targets.goal import GoalReader, PlacesAndTurns
 from ..rig.timeline import fps_of
+from ..solvers.batch.restarts import tree_of
 from .frame_solver import at_frame, solver_settings
 
 
@@ -70,7 +71,7 @@ class LimbProblem:
     @cached_property
     def tree(self) -> Tree:
         """The chain as a tree."""
-        return Tree.of(self.start.chain)
+        return tree_of(self.start.chain)
 
     @property
     def tasks(self) -> list[Task]:

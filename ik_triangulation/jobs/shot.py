@@ -23,7 +23,7 @@ from ..kinematics.batch import Geometry
 from ..kinematics.batch.algebra import at, lengths, rotate
 from ..kinematics.batch.limit_arrays import Freedoms
 from ..motion.frames import BatchKinematics
-from ..motion.jumps import Jump, abrupt, beyond_speed_of, leaps_of, reason, turned, turns_of
+from ..motion.jumps import Jump, abrupt, beyond_speed_of, leaps_of, reason, turned
 from ..motion.method import Published
 from ..motion.path_measures import PathMeasures
 from ..motion.tracking import Tracked
@@ -128,7 +128,7 @@ class SolvedShot(Sequence[SolvedFrame]):
     def jumps(self) -> list[Jump]:
         """Rotations that stand out from those of the frames around them, each with its reason."""
         tree, states, ways = self.problem.tree, self._path.states, self.problem.ways
-        found = abrupt(turns_of(tree, states))
+        found = abrupt(self._path.turns)
         named = np.union1d(beyond_speed_of(tree, states, ways, found), np.intersect1d(found, leaps_of(ways)))
         return [Jump(turned(self.chain, _Rotations(self), k), reason(self, k, smoothed=True)) for k in named.tolist()]
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from ..cooperative import Work
 from ..goals.task import PlaceTask
-from ..kinematics.arrays import Indices, Mask, Numbers
+from ..kinematics.arrays import Indices, Mask
 from ..kinematics.batch import States
 from ..kinematics.batch.algebra import normalized, signs_along
 from ..solvers.batch.descent import PLAIN, Descent, at_one_level, descend
@@ -41,7 +41,6 @@ from .jumps import (
     jumps_of,
     standing_out,
     turns_by_joint,
-    turns_of,
 )
 from .knots import other_branches
 from .tracking import (
@@ -157,11 +156,9 @@ def track_without_jumps(
     if known is not None:
         yield from meet_like(tracking, path, known, method, seed)
     _learn(tracking, path, method)
-    along = _turns(tracking, path)
-    if len(_jumping(tracking, path, along)):
+    if len(jumps_in(tracking, path)):
         path = yield from _mended(tracking, path, method, seed)
-        along = _turns(tracking, path)
-    yield from ease(tracking, path, _hasty(tracking, path, along))
+    yield from ease(tracking, path, hasty_in(tracking, path))
     return path
 
 
@@ -264,30 +261,19 @@ def relaxed(tracking: Tracking, path: Tracked, amount: float, method: KnotSolver
 
 def jumps_in(tracking: Tracking, path: Tracked) -> Indices:
     """Frames at which joints jump and the goal explains it neither by a jump nor by its speed."""
-    return _jumping(tracking, path, _turns(tracking, path))
-
-
-def _jumping(tracking: Tracking, path: Tracked, along: Numbers) -> Indices:
-    return beyond_speed_of(tracking.tree, path.states, tracking.ways, jumps_of(along, tracking.ways, tracking.cuts))
+    found = jumps_of(path.turns, tracking.ways, tracking.cuts)
+    return beyond_speed_of(tracking.tree, path.states, tracking.ways, found)
 
 
 def hasty_in(tracking: Tracking, path: Tracked) -> Indices:
     """Frames at which joints turn faster than around them, and than the goal explains; jumps among them."""
-    return _hasty(tracking, path, _turns(tracking, path))
+    return beyond_speed_of(tracking.tree, path.states, tracking.ways, standing_out(path.turns, WORTH_EASING, HASTY))
 
 
 def fast_in(tracking: Tracking, path: Tracked, most: float) -> Indices:
     """Frames at which joints turn by more than `most` [rad], and than the goal explains."""
-    found = np.setdiff1d(np.flatnonzero(_turns(tracking, path) > most), tracking.cuts)
+    found = np.setdiff1d(np.flatnonzero(path.turns > most), tracking.cuts)
     return beyond_speed_of(tracking.tree, path.states, tracking.ways, found)
-
-
-def _hasty(tracking: Tracking, path: Tracked, along: Numbers) -> Indices:
-    return beyond_speed_of(tracking.tree, path.states, tracking.ways, standing_out(along, WORTH_EASING, HASTY))
-
-
-def _turns(tracking: Tracking, path: Tracked) -> Numbers:
-    return turns_of(tracking.tree, path.states)
 
 
 def calmer(tracking: Tracking, path: Tracked, other: Tracked) -> Tracked:
@@ -299,8 +285,7 @@ def calmer(tracking: Tracking, path: Tracked, other: Tracked) -> Tracked:
 
 def _largest(tracking: Tracking, path: Tracked) -> float:
     """Sum of the turns [rad] of all jumps."""
-    along = _turns(tracking, path)
-    return float(along[jumps_of(along, tracking.ways, tracking.cuts)].sum())
+    return float(path.turns[jumps_of(path.turns, tracking.ways, tracking.cuts)].sum())
 
 
 def _windows(tracking: Tracking, jumping: Indices, margin: int) -> Iterator[tuple[int, int]]:
@@ -420,14 +405,9 @@ def pays(tracking: Tracking, before: Tracked, after: Tracked) -> bool:
 
 def _turns_less(tracking: Tracking, before: Tracked, after: Tracked) -> bool:
     """Tell whether the largest turn is at least halved."""
-    return most_turned(tracking, after) <= _HALF * most_turned(tracking, before)
+    return bool(after.turns.max() <= _HALF * before.turns.max())
 
 
 def _jumps_less(tracking: Tracking, before: Tracked, after: Tracked) -> bool:
     """Tell whether the turns of all jumps are at least halved, and no turn is larger than before."""
-    return calmer(tracking, before, after) is after and most_turned(tracking, after) <= most_turned(tracking, before)
-
-
-def most_turned(tracking: Tracking, path: Tracked) -> float:
-    """Largest turn [rad] of a joint from frame to frame."""
-    return float(_turns(tracking, path).max())
+    return calmer(tracking, before, after) is after and bool(after.turns.max() <= before.turns.max())
