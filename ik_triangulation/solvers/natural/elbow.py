@@ -76,7 +76,7 @@ class Elbow(NamedTuple):
             return self.bent_with_end(turned, flexion, distance)[1]
         _, down, bend = self._opened(turned, distance)
         along = directions(np.broadcast_to(self.up, down.shape))
-        return across(along, self._normal(down, flexion, bend))
+        return _across(along, self._normal(down, flexion, bend))
 
     def _opened(self, turned: Numbers, distance: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """Orientation (3, 3, F) of the lower bone in the reference, its way to the end, and the bend (F) wanted."""
@@ -256,11 +256,11 @@ def _bend(first: Numbers, second: Numbers, apart: Numbers) -> Numbers:
 def axes_of(way: Numbers, normal: Numbers) -> Numbers:
     """Orthonormal axes (3, 3, F): along a way, along the part of a normal across it, and square to both."""
     along = directions(way)
-    level = across(along, normal)
+    level = _across(along, normal)
     return np.stack((along, level, cross(along, level)), 1)
 
 
-def across(along: Numbers, normal: Numbers) -> Numbers:
+def _across(along: Numbers, normal: Numbers) -> Numbers:
     """The direction (3, F) of the part of a normal that is square to a direction."""
     return directions(normal - along * dot(normal, along))
 
