@@ -39,7 +39,7 @@ from .keys import LimbBake, WrittenKeys
 from .measure import Watch, measure_frames, missed_frames, moved_inside, report_of
 from .natural_shot import rotations_below, shown_reference, solve_frames, solve_naturally
 from .report import Report
-from .shot import SolvedShot, frame_by_frame, solve_together
+from .shot import SolvedShot, frame_by_frame, frames_of, joints_at, solve_together
 
 _POINTS = {"ARROWS", "PLAIN_AXES"}  # how empties are displayed that are their origin
 _AWAY = 1e-4  # of the tip bone's length, or [rad]: farther off its target a limb is not where it was set up
@@ -138,7 +138,7 @@ def seams(limb: Limb, solved: Sequence[SolvedFrame], scene: Scene) -> list[Jump]
     ends = (0, False, range(min(AROUND + 1, count))), (count - 1, True, range(max(0, count - AROUND - 1), count))
     found = []
     for at, after, indices in ends:
-        jumps = [*_turned(limb, solved[at], at, after, scene)]
+        jumps = [*_turned(limb, solved, at, after, scene)]
         around = [*_speeds([solved[i] for i in indices])] if jumps else []
         farthest = [jump for jump in jumps if jump.reason == ROUND] or jumps
         jump = max(farthest, key=lambda each: each.turned.angle, default=None)
@@ -154,20 +154,20 @@ def _speeds(solved: Sequence[SolvedFrame]) -> Iterator[float]:
         yield angle / (now.now.frame - before.now.frame)
 
 
-def _turned(limb: Limb, end: SolvedFrame, at: int, after: bool, scene: Scene) -> Iterator[Jump]:
+def _turned(limb: Limb, solved: Sequence[SolvedFrame], at: int, after: bool, scene: Scene) -> Iterator[Jump]:
     """Speed of each joint [rad per frame] between the key at an end, the frame of index `at`, and those beyond it."""
-    clock = Clock(scene, limb.armature)
-    time = clock.time(end.now.frame)
+    clock, frame = Clock(scene, limb.armature), frames_of(solved)[at]
+    time = clock.time(frame)
     just_inside = time - 2.0 * SAME_FRAME if after else time + 2.0 * SAME_FRAME
     bones = {bone.name: bone for bone in limb.pose_bones}
-    for joint in end.pose.chain.joints:
+    for joint in joints_at(solved, at):
         if isinstance(joint.freedom, Locked):
             continue
         bone = bones[joint.name]
         keys = keys_beside(limb.armature, _path(bone), time, after)
         if keys:
             here = keys_beside(limb.armature, _path(bone), just_inside, after)
-            gap = min(abs(clock.frame(key) - end.now.frame) for key, _ in keys.values())
+            gap = min(abs(clock.frame(key) - frame) for key, _ in keys.values())
             ways = _values(bone, here), _values(bone, keys)
             held = after and limb.interpolation == "CONSTANT"
             turn = turn_between(*ways, bone.rotation_mode, 1 if held else min(max(round(gap), 1), _MOST_STEPS))
@@ -247,7 +247,7 @@ def _solved(
         samples, plan.blocked = yield from relay(along_flow(limb, bones, samples), 0)
     solved, find_jumps, warnings = yield from _solved_frames(limb, bones, samples, reader)
     plan.warnings += [*reader.warnings, *warnings]
-    begin = solved[0].now
+    begin = samples.first
     if not keep:  # a re-bake begins with the last bake
         plan.warnings += moved_inside(outside(bones, begin), begin.frame)
     times = map(Clock(reader.scene, limb.armature).time, ends)

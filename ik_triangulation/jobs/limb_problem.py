@@ -30,6 +30,7 @@ from ..rig.frames.samples import Samples
 from ..rig.limb import Limb
 from ..rig.targets.goal import GoalReader, PlacesAndTurns
 from ..rig.timeline import fps_of
+from ..solvers.batch.restarts import tree_of
 from .frame_solver import at_frame, solver_settings
 
 
@@ -40,7 +41,7 @@ class LimbProblem:
         self.limb, self.bones, self.samples = limb, bones, samples
         self.start = at_frame(samples.first, bones)
         self._reader, self._goals = GoalReader(), dict[int, Goal]()
-        self._frames: States | None = None
+        self._shot: Shot | None = None
         self.bases = self._read_bases()
 
     @property
@@ -70,7 +71,7 @@ class LimbProblem:
     @cached_property
     def tree(self) -> Tree:
         """The chain as a tree."""
-        return Tree.of(self.start.chain)
+        return tree_of(self.start.chain)
 
     @property
     def tasks(self) -> list[Task]:
@@ -140,8 +141,7 @@ class LimbProblem:
         if reference is not None:
             every = np.broadcast_to(reference, (*reference.shape[:2], len(frames)))
             frames = self.tree.posed(every, frames)
-        self._frames = frames
-        return Shot(
+        self._shot = Shot(
             tree=self.tree,
             reference=frames,
             tasks=self.tasks,
@@ -153,11 +153,12 @@ class LimbProblem:
             seed=self.limb.seed,
             part_from=part_from,
         )
+        return self._shot
 
     @property
     def ways(self) -> Numbers:
         """Ways of the goals to each frame from the one before (F), as shares of the reach."""
-        return ways_of(self.tree, self._frames or self.frames(), self.tasks)
+        return self._shot.ways if self._shot else ways_of(self.tree, self.frames(), self.tasks)
 
     def frames(self) -> States:
         """Return states of all frames, the joints as at the first one."""

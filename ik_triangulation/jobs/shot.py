@@ -23,7 +23,7 @@ from ..kinematics.batch import Geometry
 from ..kinematics.batch.algebra import at, lengths, rotate
 from ..kinematics.batch.limit_arrays import Freedoms
 from ..motion.frames import BatchKinematics
-from ..motion.jumps import Jump, PathMeasures, abrupt, beyond_speed_of, leaps_of, reason, turned, turns_of
+from ..motion.jumps import Jump, PathMeasures, abrupt, beyond_speed_of, leaps_of, reason, turned
 from ..motion.method import Published
 from ..motion.tracking import Tracked
 from ..rig.armature import SQUARE, Bones
@@ -127,7 +127,7 @@ class SolvedShot(Sequence[SolvedFrame]):
     def jumps(self) -> list[Jump]:
         """Rotations that stand out from those of the frames around them, each with its reason."""
         tree, states, ways = self.problem.tree, self._path.states, self.problem.ways
-        found = abrupt(turns_of(tree, states))
+        found = abrupt(self._path.turns)
         named = np.union1d(beyond_speed_of(tree, states, ways, found), np.intersect1d(found, leaps_of(ways)))
         return [Jump(turned(self.chain, _Rotations(self), k), reason(self, k, smoothed=True)) for k in named.tolist()]
 
@@ -135,6 +135,11 @@ class SolvedShot(Sequence[SolvedFrame]):
 def frames_of(solved: Sequence[SolvedFrame]) -> Sequence[float]:
     """Return the numbers of solved frames."""
     return solved.samples.frames if isinstance(solved, SolvedShot) else [each.now.frame for each in solved]
+
+
+def joints_at(solved: Sequence[SolvedFrame], k: int) -> Sequence[Joint]:
+    """Return the joints of a solved frame."""
+    return solved.chain.joints if isinstance(solved, SolvedShot) else solved[k].pose.chain.joints
 
 
 class _Rotations(Sequence[list[Quaternion]]):

@@ -49,7 +49,7 @@ _FARTHEST = 0.4  # largest share of the distance to random poses that they stray
 _UNBENT = 0.2  # [rad] from the ends of their ranges, where a joint moves the tip by nothing to the first order
 _PAUSE = 4  # knots until the next try while all miss
 _PARTS = 16  # knots between two looks at what the user does
-_BLOCK, _MOST = 128, 512  # frames that are solved together, at first and at most
+_BLOCK, _MOST = 128, 2048  # frames that are solved together, at first and at most
 
 _POSES = 8  # drawn at each knot
 _NEVER = 1e6  # cost of a pose that misses
@@ -105,6 +105,7 @@ class KnotMethod:
         count, number, single, block, wait = len(frames), 0, 0, _BLOCK, 0
         found, steps = np.zeros((count, len(self._tree.joints), 4)), np.zeros(count, np.intp)
         rotations, points = self._first.rotations, self._points(states)
+        base, moves = None, states.place.shape[-1] > 1 or states.root.shape[-1] > 1
         while number < count:
             if points and points.follow and not single:
                 own, passes = self._together(rotations, frames[number : number + block], states, points)
@@ -117,9 +118,10 @@ class KnotMethod:
                 yield
                 continue
             k, single = int(frames[number]), max(0, single - 1)
-            begin = Pose(self._first.chain, self._base_at(k), rotations)
-            solution = points and self._in_one_pass(begin, k, points)
+            base = self._base_at(k) if base is None or moves else base
+            solution = points and self._in_one_pass(Pose(self._first.chain, base, rotations), k, points)
             if solution is None:
+                begin = Pose(self._first.chain, base, rotations)
                 solution = self._exact(begin, k)
                 if not solution.reached and not wait:
                     other, met = self._strayed(begin, solution.pose, k)
@@ -159,11 +161,11 @@ class KnotMethod:
         end = int(missed.argmax()) if missed.any() else len(missed)
         return own[..., :end], stepped[:end].astype(np.intp)
 
-    def _in_one_pass(self, begin: Pose, k: int, points: _Points) -> Solution | None:
-        """The solution by one step; None if there is nothing to do or that does not reach."""
+    def _in_one_pass(self, pose: Pose, k: int, points: _Points) -> Solution | None:
+        """The solution by one step of a pose, which moves; None if there is nothing to do or that does not reach."""
         places, tolerances = points.places, points.tolerances
         aim = Vector(places[:, k if places.shape[1] > 1 else 0].tolist())
-        pose, tolerance = begin.copy(), float(tolerances[k if len(tolerances) > 1 else 0])
+        tolerance = float(tolerances[k if len(tolerances) > 1 else 0])
         before = (aim - pose.tip).length
         if before <= LENGTH_ROUNDING * pose.chain.reach:
             return None

@@ -21,7 +21,7 @@ from ..solvers.batch.settle import settle_preferences
 from ..solvers.body.swivelling import LimbOfBody
 from ..solvers.natural import PLAIN_LIMB, natural_path
 from ..solvers.natural.soft_edge import Pace
-from .jumps import leaps_of, ways_of
+from .jumps import leaps_of
 from .knots import TaskKnots
 from .repair import Calming, avoidable_jumps, calmer, ease, fast_in, hasty_in, mend, pays, track_without_jumps
 from .shot import Shot
@@ -41,10 +41,10 @@ def limb_motion(shot: Shot) -> Work[Tracked]:
     """
     tree, frames, tasks, form, seed = shot.tree, shot.reference, shot.tasks, shot.form or PLAIN_LIMB, shot.seed
     count, cyclic = len(frames), shot.closes
-    own, ways = np.arange(count - cyclic), ways_of(tree, frames, tasks)
+    own, ways = np.arange(count - cyclic), shot.ways
     leaps = leaps_of(ways)
     is_limb = form.has_end or len(tree.joints) == _BONES
-    states, _, possible, held = yield from natural_path(
+    states, _, possible, held, measured = yield from natural_path(
         tree,
         frames.take(own),
         [task.take(own) for task in tasks],
@@ -66,7 +66,8 @@ def limb_motion(shot: Shot) -> Work[Tracked]:
     last = states.take([count - 1]) if count - 1 in held else None
     every = [*tasks, *(task for task in shot.preferences if isinstance(task, AvoidTask))]
     tracking = Tracking(tree, frames, every, states.take([0]), last, ways, leaps)
-    path = Tracked(tracking, States(states.angles, states.balls, frames.held, frames.root, frames.place))
+    states = States(states.angles, states.balls, frames.held, frames.root, frames.place)
+    path = Tracked(tracking, states, None if cyclic or shot.preferences else measured)
     missed = np.flatnonzero(~path.met & possible)
     if len(missed) or len(avoidable_jumps(tracking, path)):
         method = TaskKnots(tree, tasks, frames, tracking.first, seed)

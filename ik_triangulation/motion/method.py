@@ -31,7 +31,7 @@ from ..solvers import SolverSettings
 from ..solvers.batch.change import System
 from .body_path import BodyPath
 from .faded_path import faded_path
-from .jumps import leaps_of, ways_of
+from .jumps import leaps_of
 from .knots import KnotMethod
 from .limb_motion import limb_motion
 from .repair import mend_windows, relaxed, track_without_jumps
@@ -69,8 +69,7 @@ class Published(NamedTuple):
         if shot.preferences:
             return Refusal("the published methods weigh comfort and obstacles frame by frame")
         first, last = tree.states([self.first]), tree.states([self.last]) if self.last else None
-        ways = ways_of(tree, shot.reference, tasks)
-        path = Tracking(tree, shot.reference, tasks, first, last, ways, leaps_of(ways), self.holds_first)
+        path = Tracking(tree, shot.reference, tasks, first, last, shot.ways, leaps_of(shot.ways), self.holds_first)
         knots = KnotMethod(tree, tasks, self.first, self.base_at, self.goal_at, self.settings)
         places_alone = len(tasks) == 1 and isinstance(tasks[0], PlaceTask)
         tracked = yield from (own_path if places_alone else track_without_jumps)(path, knots, shot.seed)

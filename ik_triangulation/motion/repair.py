@@ -27,10 +27,9 @@ import numpy as np
 
 from ..cooperative import Work
 from ..goals.task import PlaceTask
-from ..kinematics.arrays import Indices, Mask, Numbers
+from ..kinematics.arrays import Indices, Mask
 from ..kinematics.batch import States
 from ..kinematics.batch.algebra import normalized, signs_along
-from ..kinematics.batch.tree import joined
 from ..solvers.batch.descent import PLAIN, Descent, at_one_level, descend
 from .jumps import (
     HASTY,
@@ -42,7 +41,6 @@ from .jumps import (
     jumps_of,
     standing_out,
     turns_by_joint,
-    turns_of,
 )
 from .knots import other_branches
 from .tracking import (
@@ -158,11 +156,9 @@ def track_without_jumps(
     if known is not None:
         yield from meet_like(tracking, path, known, method, seed)
     _learn(tracking, path, method)
-    along = _turns(tracking, path)
-    if len(_jumping(tracking, path, along)):
+    if len(jumps_in(tracking, path)):
         path = yield from _mended(tracking, path, method, seed)
-        along = _turns(tracking, path)
-    yield from ease(tracking, path, _hasty(tracking, path, along))
+    yield from ease(tracking, path, hasty_in(tracking, path))
     return path
 
 
@@ -244,10 +240,9 @@ def mend(tracking: Tracking, path: Tracked, method: KnotSolver, seed: int) -> Wo
         if not len(jumping):
             break
         for windows in _apart([*_windows(tracking, jumping, margin)][:_MENDED]):
-            for (begin, end), states in zip(windows, _through(tracking, path, windows), strict=True):
+            for (begin, end), after in zip(windows, _through(tracking, path, windows), strict=True):
                 part, window = _part(tracking, path, begin, end), np.arange(begin, end + 1)
-                before, after = path.take(window), Tracked(part, states)
-                if _improves(part, before, after, _turns_less):
+                if _improves(part, path.take(window), after, _turns_less):
                     path.put(window, after.states, after)
             yield
 
@@ -266,30 +261,19 @@ def relaxed(tracking: Tracking, path: Tracked, amount: float, method: KnotSolver
 
 def jumps_in(tracking: Tracking, path: Tracked) -> Indices:
     """Frames at which joints jump and the goal explains it neither by a jump nor by its speed."""
-    return _jumping(tracking, path, _turns(tracking, path))
-
-
-def _jumping(tracking: Tracking, path: Tracked, along: Numbers) -> Indices:
-    return beyond_speed_of(tracking.tree, path.states, tracking.ways, jumps_of(along, tracking.ways, tracking.cuts))
+    found = jumps_of(path.turns, tracking.ways, tracking.cuts)
+    return beyond_speed_of(tracking.tree, path.states, tracking.ways, found)
 
 
 def hasty_in(tracking: Tracking, path: Tracked) -> Indices:
     """Frames at which joints turn faster than around them, and than the goal explains; jumps among them."""
-    return _hasty(tracking, path, _turns(tracking, path))
+    return beyond_speed_of(tracking.tree, path.states, tracking.ways, standing_out(path.turns, WORTH_EASING, HASTY))
 
 
 def fast_in(tracking: Tracking, path: Tracked, most: float) -> Indices:
     """Frames at which joints turn by more than `most` [rad], and than the goal explains."""
-    found = np.setdiff1d(np.flatnonzero(_turns(tracking, path) > most), tracking.cuts)
+    found = np.setdiff1d(np.flatnonzero(path.turns > most), tracking.cuts)
     return beyond_speed_of(tracking.tree, path.states, tracking.ways, found)
-
-
-def _hasty(tracking: Tracking, path: Tracked, along: Numbers) -> Indices:
-    return beyond_speed_of(tracking.tree, path.states, tracking.ways, standing_out(along, WORTH_EASING, HASTY))
-
-
-def _turns(tracking: Tracking, path: Tracked) -> Numbers:
-    return turns_of(tracking.tree, path.states)
 
 
 def calmer(tracking: Tracking, path: Tracked, other: Tracked) -> Tracked:
@@ -301,8 +285,7 @@ def calmer(tracking: Tracking, path: Tracked, other: Tracked) -> Tracked:
 
 def _largest(tracking: Tracking, path: Tracked) -> float:
     """Sum of the turns [rad] of all jumps."""
-    along = _turns(tracking, path)
-    return float(along[jumps_of(along, tracking.ways, tracking.cuts)].sum())
+    return float(path.turns[jumps_of(path.turns, tracking.ways, tracking.cuts)].sum())
 
 
 def _windows(tracking: Tracking, jumping: Indices, margin: int) -> Iterator[tuple[int, int]]:
@@ -328,23 +311,26 @@ def _apart(windows: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int]]
         windows = rest
 
 
-def _through(tracking: Tracking, path: Tracked, windows: Sequence[tuple[int, int]]) -> list[States]:
-    """The states of windows whose frames are interpolated between both ends, and all brought to their goals at once."""
-    found = []
-    for begin, end in windows:
-        ends, window = np.array([begin, end]), np.arange(begin, end + 1)
-        found.append(interpolated(tracking.tree, ends - begin, path.states.take(ends), tracking.frames.take(window)))
-    held = [end + 1 < len(path.met) or tracking.last is not None for _, end in windows]
-    inner = [np.arange(begin + 1, end + 1 - last) for (begin, end), last in zip(windows, held, strict=True)]
-    some = joined([states.take(slice(1, 1 + len(own))) for states, own in zip(found, inner, strict=True)])
-    frames = np.concatenate(inner)
-    descend(tracking.tree, some, at_one_level(tracking.precise_goals(frames)))
+def _through(tracking: Tracking, path: Tracked, windows: Sequence[tuple[int, int]]) -> list[Tracked]:
+    """The path in windows whose frames are interpolated between both ends, and all brought to their goals at once."""
+    ends, sizes = np.array(windows), np.array([end + 1 - begin for begin, end in windows])
+    every, after = np.concatenate([np.arange(begin, end + 1) for begin, end in windows]), np.cumsum(sizes)
+    knots = np.stack((after - sizes, after - 1), 1).ravel()
+    states = interpolated(tracking.tree, knots, path.states.take(ends.ravel()), tracking.frames.take(every))
+    moving = np.ones(len(every), bool)
+    moving[knots] = False
+    moving[-1] = ends[-1, 1] + 1 == len(path.met) and tracking.last is None
+    inner = np.flatnonzero(moving)
+    some, part = states.take(inner), tracking._replace(tasks=tracking.goals(every[inner]))
+    descend(tracking.tree, some, at_one_level(tracking.precise_goals(every[inner])))
     if tracking.has_priorities:
-        _put_first(tracking, some, frames)
-    place = 0
-    for states, own in zip(found, inner, strict=True):
-        states.put(slice(1, 1 + len(own)), some.take(slice(place, place + len(own))))
-        place += len(own)
+        _put_first(tracking, some, every[inner])
+    whole, found = Tracked(part, some), list[Tracked]()
+    parts = np.split(np.arange(len(inner)), np.searchsorted(inner, after[:-1]))
+    for (begin, end), columns in zip(windows, parts, strict=True):
+        window, own = path.take(np.arange(begin, end + 1)), whole.take(columns)
+        window.put(slice(1, 1 + len(columns)), own.states, own)
+        found.append(window)
     return found
 
 
@@ -419,14 +405,9 @@ def pays(tracking: Tracking, before: Tracked, after: Tracked) -> bool:
 
 def _turns_less(tracking: Tracking, before: Tracked, after: Tracked) -> bool:
     """Tell whether the largest turn is at least halved."""
-    return most_turned(tracking, after) <= _HALF * most_turned(tracking, before)
+    return bool(after.turns.max() <= _HALF * before.turns.max())
 
 
 def _jumps_less(tracking: Tracking, before: Tracked, after: Tracked) -> bool:
     """Tell whether the turns of all jumps are at least halved, and no turn is larger than before."""
-    return calmer(tracking, before, after) is after and most_turned(tracking, after) <= most_turned(tracking, before)
-
-
-def most_turned(tracking: Tracking, path: Tracked) -> float:
-    """Largest turn [rad] of a joint from frame to frame."""
-    return float(_turns(tracking, path).max())
+    return calmer(tracking, before, after) is after and bool(after.turns.max() <= before.turns.max())

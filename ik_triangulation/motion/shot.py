@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..solvers.body.capsules import Thickness
 from ..solvers.body.floor import Floor
 from ..solvers.natural import LimbForm
 from ..solvers.natural.posture import USUAL_FPS
+from .jumps import ways_of
 
 LEAST_IN_CYCLE = 8  # frames
 _SAME = 1e-5  # of the reach, or [rad]: a difference that closes a cycle
@@ -72,11 +74,15 @@ class Shot:
         if self.part_from is not None or last + 1 < LEAST_IN_CYCLE:
             return False
         ends = self.reference.take([0, last])
-        rotations = tree.rotations(ends)
-        if np.abs(rotations[..., 1] - rotations[..., 0]).max() > _SAME:
+        if (ways_of(tree, ends, [task.take(np.array([0, last])) for task in self.tasks]) > _SAME).any():
             return False
-        ways = [task.take(np.array([0, last])).ways(ends.root, ends.place) for task in self.tasks]
-        return all((way <= _SAME * tree.size).all() for way in ways)
+        rotations = tree.rotations(ends)
+        return bool(np.abs(rotations[..., 1] - rotations[..., 0]).max() <= _SAME)
+
+    @cached_property
+    def ways(self) -> Numbers:
+        """Ways of the goals to each frame from the one before (F), as shares of the reach."""
+        return ways_of(self.tree, self.reference, self.tasks)
 
 
 class SolvedPath(Protocol):

@@ -24,6 +24,7 @@ from ..kinematics.batch.tree import joined
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import PRECISE, at_one_level, descend, hold, precisely
 from ..solvers.batch.restarts import ROUNDS, restart
+from .jumps import turns_of
 
 KNOT_WAY = 0.5  # share of the reach that the goal moves from one knot to the next
 _MANY, _SHORT_WAY = 60, 0.4  # joints of a chain that folds over a longer distance, and that distance
@@ -67,19 +68,32 @@ class Tracked:
     tells which are not those of the method that was chosen, although it solves every frame.
     """
 
-    def __init__(self, tracking: Tracking, states: States) -> None:
+    def __init__(self, tracking: Tracking, states: States, measured: System | None = None) -> None:
+        """`measured` are the same states with the tasks, where they are known."""
         count = len(states)
+        self._tree = tracking.tree
+        self._turns: Numbers | None = None
         self.states, self.met, self.value = states, np.empty(count, bool), np.empty(count)
         self.urgent = np.empty(count, bool)
         self.off = np.empty((len(tracking.tasks), count))
         self.steps, self.mended = np.zeros(count, np.intp), np.zeros(count, bool)
-        for frames in blocks(count, len(tracking.tree.joints)):
+        for frames in blocks(count, len(tracking.tree.joints)) if measured is None else ():
             some = states.take(frames)
             self.put(frames, some, tracking.system(some, frames))
+        if measured is not None:
+            self.put(slice(None), states, measured)
+
+    @property
+    def turns(self) -> Numbers:
+        """Largest rotation [rad] of a joint to each frame from the one before (F); 0 for the first."""
+        if self._turns is None:
+            self._turns = turns_of(self._tree, self.states)
+        return self._turns
 
     def take(self, frames: Indices) -> Tracked:
         """Those of the frames, whose residuals are not measured again."""
         some = Tracked.__new__(Tracked)
+        some._tree, some._turns = self._tree, None
         some.states, some.met, some.value = self.states.take(frames), self.met[frames], self.value[frames]
         some.urgent, some.off = self.urgent[frames], self.off[:, frames]
         some.steps, some.mended = np.zeros(len(frames), np.intp), np.zeros(len(frames), bool)
@@ -91,6 +105,7 @@ class Tracked:
         if isinstance(other, Tracked):
             self.steps[frames] += other.steps
         self.states.put(frames, states)
+        self._turns = None
         self.met[frames], self.value[frames], self.off[:, frames] = other.met, other.value, off
         self.urgent[frames] = other.urgent
 

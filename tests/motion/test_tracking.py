@@ -7,8 +7,8 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.kinematics.batch import Tree
 from ik_triangulation.motion import tracking
-from ik_triangulation.motion.jumps import turns_along
-from ik_triangulation.motion.tracking import interpolated, knots_of, smooth, track
+from ik_triangulation.motion.jumps import turns_along, turns_of
+from ik_triangulation.motion.tracking import Tracked, interpolated, knots_of, smooth, track
 
 from .shots import CHAINS, Problem, feasible_places, smooth_states
 
@@ -160,3 +160,19 @@ def test_frames_that_cannot_be_met_for_certain_are_not_searched(monkeypatch):
     path = problem.solved(track)
     assert (path.met == (share == 1.0)).all()
     assert sum(searched) <= 30
+
+
+@every_chain
+def test_what_a_path_knows_of_its_frames_is_that_of_their_present_states(chain):
+    problem = Problem(chain, feasible_places(chain, 2, FRAMES))
+    path, other = problem.solved(track), smooth_states(chain, 5, FRAMES)
+    assert np.array_equal(path.turns, turns_of(problem.tree, path.states))
+    some = np.arange(30, 50)
+    path.put(some, other.take(some), problem.shot.system(other.take(some), some))
+    fresh = Tracked(problem.shot, path.states)
+    assert np.array_equal(path.turns, turns_of(problem.tree, path.states))
+    assert np.allclose(path.off, fresh.off)
+    assert np.array_equal(path.met, fresh.met)
+    measured = Tracked(problem.shot, path.states, problem.shot.system(path.states, slice(None)))
+    assert np.array_equal(measured.off, fresh.off)
+    assert np.array_equal(measured.value, fresh.value)

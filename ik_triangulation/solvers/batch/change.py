@@ -66,6 +66,13 @@ class System:
                 found &= measured.off <= task.tolerance
         return found
 
+    def within(self, tasks: Sequence[Task]) -> Mask:
+        """Whether every one of the same tasks with other tolerances is within those (F)."""
+        found = np.ones(len(self.met), bool)
+        for task, measured in zip(tasks, self.measured, strict=True):
+            found &= measured.off <= task.tolerance
+        return found
+
     @property
     def states(self) -> States:
         """The states at which the tasks are measured."""

@@ -64,15 +64,25 @@ class Elbow(NamedTuple):
         """
         if isinstance(self.freedom, Hinge):
             return self._on_hinge(turned, flexion, distance)
-        lower = compose(self.rest, turned)
-        down = rotate(lower, self.low)
-        first, second = lengths(self.up), lengths(down)
-        cosine = (distance**2 - first**2 - second**2) / np.maximum(2.0 * first * second, 1e-300)
-        bend = np.arccos(np.clip(cosine, -1.0, 1.0))
+        lower, down, bend = self._opened(turned, distance)
         normal = self._normal(down, flexion, bend)
         before, after = axes_of(np.broadcast_to(self.up, down.shape), normal), axes_of(down, normal)
         turn = matrices(exponential(np.stack((np.zeros_like(bend), bend, np.zeros_like(bend)))))
         return compose(compose(before, turn), compose(after.swapaxes(0, 1), lower)), before[:, 1]
+
+    def normal_of_bend(self, turned: Numbers, flexion: Numbers, distance: Numbers) -> Numbers:
+        """The normal (3, F) alone of bent_with_end()."""
+        if self.bone is not None or isinstance(self.freedom, Hinge):
+            return self.bent_with_end(turned, flexion, distance)[1]
+        _, down, bend = self._opened(turned, distance)
+        along = directions(np.broadcast_to(self.up, down.shape))
+        return _across(along, self._normal(down, flexion, bend))
+
+    def _opened(self, turned: Numbers, distance: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """Orientation (3, 3, F) of the lower bone in the reference, its way to the end, and the bend (F) wanted."""
+        lower = compose(self.rest, turned)
+        down = rotate(lower, self.low)
+        return lower, down, _bend(lengths(self.up), lengths(down), distance)
 
     def on_own_hinge(self, flexion: Numbers) -> Numbers:
         """Return the normals (3, F) nearest to `flexion` that are off the elbow's own hinge by little, as seen here.
@@ -246,8 +256,13 @@ def _bend(first: Numbers, second: Numbers, apart: Numbers) -> Numbers:
 def axes_of(way: Numbers, normal: Numbers) -> Numbers:
     """Orthonormal axes (3, 3, F): along a way, along the part of a normal across it, and square to both."""
     along = directions(way)
-    across = directions(normal - along * dot(normal, along))
-    return np.stack((along, across, cross(along, across)), 1)
+    level = _across(along, normal)
+    return np.stack((along, level, cross(along, level)), 1)
+
+
+def _across(along: Numbers, normal: Numbers) -> Numbers:
+    """The direction (3, F) of the part of a normal that is square to a direction."""
+    return directions(normal - along * dot(normal, along))
 
 
 def directions(v: Numbers, size: Numbers | None = None) -> Numbers:

@@ -38,13 +38,15 @@ _SOFTLY = 0.02  # of the cost of limits that count softly
 class NaturalPath(NamedTuple):
     """States of F frames, which of them are `met` (F), and for which lengths alone do not prove that they cannot be.
 
-    Frames `held` (indices; the first and the last one at most) are as in the reference.
+    Frames `held` (indices; the first and the last one at most) are as in the reference. `measured` are the states with
+    their tasks; None where that is not known.
     """
 
     states: States
     met: Mask
     possible: Mask
     held: Indices
+    measured: System | None
 
 
 def natural_path(
@@ -71,9 +73,10 @@ def natural_path(
     given = frames
     ends = np.unique([] if cyclic else [0, len(frames) - 1]).astype(np.intp)
     held = ends[System(tree, given.take(ends), [task.take(ends) for task in tasks]).met]
-    if len(held) == len(ends) > 1 and System(tree, given, tasks).met.all():  # somebody made this motion already
-        everywhere = np.ones(len(frames), bool)
-        return NaturalPath(given, everywhere, everywhere, held)
+    if len(held) == len(ends) > 1:
+        measured = System(tree, given, tasks)
+        if measured.met.all():  # somebody made this motion already
+            return NaturalPath(given, measured.met, measured.met, held, measured)
     reference = tree.rotations(given)
     given_way: Callable[[Indices], tuple[States, Mask]] | None = None
     where, soft = np.zeros((2, len(frames)), bool)
@@ -90,13 +93,14 @@ def natural_path(
         possible = _within(tree, frames, tasks)
     states.put(held, given.take(held))
     precise = precisely(tree, tasks)
-    met = System(tree, states, precise).met
+    measured = System(tree, states, tasks)
+    met = measured.within(precise)
     met[held] = True
-    # Of a frame whose end is traded the place is met, and nothing else is looked for.
-    placed = System(tree, states, [each for each in tasks if isinstance(each, PlaceTask)]).met
-    where &= ~met & (placed | soft)
-    possible = possible & ~where
-    missed = np.flatnonzero(~met & ~where)
+    if where.any():  # of a frame whose end is traded the place is met, and nothing else is looked for
+        placed = System(tree, states, [each for each in tasks if isinstance(each, PlaceTask)]).met
+        where &= ~met & (placed | soft)
+        possible = possible & ~where
+    missed, changed = np.flatnonzero(~met & ~where), False
     if len(missed):
         rough, near = ([task.take(missed) for task in each] for each in (tasks, precise))
         some, fits = given_way(missed) if given_way else (states.take(missed), np.zeros(len(missed), bool))
@@ -106,13 +110,13 @@ def natural_path(
         hold(tree, other, [task.take(searched) for task in rough], share=PRECISE)
         some.put(searched, other)
         states.put(missed, some)
-        met[missed] = System(tree, some, rough).met
+        met[missed], changed = System(tree, some, rough).met, True
     if soft.any() and edge is not None:
         places = [each for each in tasks if isinstance(each, PlaceTask)]
         beyond = ~System(tree, states, places).met
         beyond[held] = False
-        states = slowed_limb(tree, states, beyond, edge)
-    return NaturalPath(states, met, possible, held)
+        states, changed = slowed_limb(tree, states, beyond, edge), True
+    return NaturalPath(states, met, possible, held, None if changed else measured)
 
 
 class _TwoBones(NamedTuple):

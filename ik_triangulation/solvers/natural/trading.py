@@ -26,14 +26,11 @@ from ...kinematics.batch import States, Tree
 from ...kinematics.batch.algebra import (
     at,
     compose,
-    conjugated,
     cross,
     dot,
     lengths,
     matrices,
-    product,
     rotate,
-    rotation_vectors,
     turn_vectors,
 )
 from ...kinematics.rotation import rotation_angle
@@ -119,9 +116,11 @@ def _in_trouble(limb: TwoBones, cost: SwivelCost, swivels: Numbers, rotations: N
     every = np.arange(len(swivels))
     trouble = cost.outside(swivels, every) > _OUTSIDE
     after = np.roll(every, -1) if tempo.cyclic else np.minimum(every + 1, every[-1])
-    turns = lengths(rotation_vectors(product(conjugated(rotations), rotations[..., after]))).max(0)
+    alike = np.abs(np.einsum("nif,nif->nf", rotations, rotations[..., after])).min(0)
+    turns = 2.0 * np.arccos(np.minimum(1.0, alike))
     assert limb.end is not None
-    explained = lengths(turn_vectors(compose(limb.end[..., after], limb.end.swapaxes(0, 1))))
+    cosine = 0.5 * (np.einsum("ijf,ijf->f", limb.end, limb.end[..., after]) - 1.0)
+    explained = np.arccos(np.clip(cosine, -1.0, 1.0))
     explained += np.arctan2(lengths(cross(limb.axis, limb.axis[:, after])), dot(limb.axis, limb.axis[:, after]))
     leaps = turns > np.maximum(_LEAPS * tempo.rate, _EXPLAINED_IN_A_FRAME * explained)
     trouble |= leaps

@@ -106,7 +106,7 @@ class TwoBones:
         flexion, wanted = directions(normal), None
         own = elbow.on_own_hinge(flexion)
         if own is not flexion:  # the upper bone turns its hinge to the bend
-            _, wanted, _ = elbow.bent_with_end(self.turned[1], flexion, distance)
+            wanted = elbow.normal_of_bend(self.turned[1], flexion, distance)
         relative, normal, turn = elbow.bent_with_end(self.turned[1], own, distance)
         low = elbow.low
         if turn is not None and elbow.bone is not None:  # the end turns a little off the lower bone
@@ -169,13 +169,13 @@ class TwoBones:
     def turn_of_end(self) -> Numbers:
         """Cosine of the turn of the end's own rotation off the reference, likewise."""
         assert self.end is not None
-        missing = compose(self.end, self._end_of_reference().swapaxes(0, 1))
+        missing = compose(self.end, self._end_of_reference.swapaxes(0, 1))
         return cosines(trace_terms(-self.axis, missing))
 
     def swing_of_end(self) -> Numbers:
         """Cosine of the swing of the end off the reference, likewise."""
         assert self.end is not None
-        rest, now = self._end_of_reference()[:, 1], self.end[:, 1]
+        rest, now = self._end_of_reference[:, 1], self.end[:, 1]
         along = dot(self.axis, rest) * dot(self.axis, now)
         return np.stack((along, dot(rest, now) - along, -dot(rest, cross(self.axis, now))))
 
@@ -185,7 +185,7 @@ class TwoBones:
         if self.end is None or count < 2:
             return np.zeros(count)
         after = np.arange(1, count + 1) % count
-        spin = self._spin(self.end, after) - self._spin(self._end_of_reference(), after)
+        spin = self._spin(self.end, after) - self._spin(self._end_of_reference, after)
         if not cyclic:
             spin[-1] = 0.0
         return spin
@@ -193,6 +193,7 @@ class TwoBones:
     def _spin(self, turned: Numbers, after: Indices) -> Numbers:
         return dot(turn_vectors(compose(turned[:, :, after], turned.swapaxes(0, 1))), self.axis)
 
+    @cached_property
     def _end_of_reference(self) -> Numbers:
         """Axes (3, 3, F) of the end, turned off the lower bone as in the reference."""
         return compose(self.lower, compose(self.rests[2], self.turned[2]))

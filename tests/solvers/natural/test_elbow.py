@@ -114,3 +114,12 @@ def test_an_upper_bone_turns_its_hinge_by_degrees_as_the_elbow_opens_from_straig
     angles = np.arctan2(-turn[2, 0], turn[0, 0])
     assert np.abs(angles - 0.6 * np.minimum(bends / TURNED, 1.0)).max() < 1e-9
     assert angles[0] == 0.0
+
+
+@pytest.mark.parametrize("freedom", [Free(), Hinge((0.3, 1.0, 0.2), -2.5, 2.5)])
+@pytest.mark.parametrize("bone", [None, LOW * 0.8])
+def test_the_normal_alone_is_that_of_the_whole_bend(freedom, bone):
+    elbow = Elbow(freedom, IDENTITY, UP, LOW, bone)
+    distance = np.linspace(0.3, 1.9, 40)
+    given = turned((1.0, 0.2, 0.4), 0.3), np.broadcast_to(X, (3, 40)), distance
+    assert np.array_equal(elbow.normal_of_bend(*given), elbow.bent_with_end(*given)[1])

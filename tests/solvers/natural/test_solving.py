@@ -8,10 +8,12 @@ import pytest
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.goals import Goal, Orientation, Point
+from ik_triangulation.goals.from_goals import point_task
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Pose
 from ik_triangulation.kinematics.batch.algebra import exponential, lengths, matrices, product
 from ik_triangulation.kinematics.batch.limit_arrays import LimitArrays
 from ik_triangulation.kinematics.rotation import rotation_angle
+from ik_triangulation.solvers.batch.change import System
 from ik_triangulation.solvers.natural import LimbForm, natural_pose
 
 from ...trees import orient_task, place_task
@@ -173,3 +175,17 @@ def test_smoothing_calms_the_elbow_of_a_hand_that_trembles_and_the_hand_stays_ex
             ways = matrices(tree.rotations(path.states)[0])[:, 1]
             restless.append((np.diff(ways, 2) ** 2).sum())
         assert restless[2] < restless[1] < 0.6 * restless[0]
+
+
+@pytest.mark.parametrize("beyond", [0.5, 1.0, 1.6])
+def test_a_path_is_measured_as_it_is_returned_or_not_at_all(beyond):
+    tree, there = motion(arm(3, LIMBS["cones"]), 3)
+    place = place_task(tree, there)
+    place = point_task(beyond * place.target.place, place.tolerance)
+    tasks, reference = [place, orient_task(tree, there)], tree.rotations(there.take([0]))
+    path = natural_path(tree, there, tasks, reference, LIMB)
+    assert beyond != 1.0 or path.measured
+    if path.measured:
+        fresh = System(tree, path.states, tasks)
+        assert np.array_equal(path.measured.value, fresh.value)
+        assert np.array_equal(path.measured.met, fresh.met)
