@@ -23,7 +23,8 @@ from ..rig.checks import check_armature, is_evaluated
 from ..rig.controls import Controls
 from ..rig.frames.reader import FrameReader
 from ..rig.freedom import keyed
-from ..rig.grasping import ClosedHand, GraspingHand, HeldSurface
+from ..rig.grasping.hand import ClosedHand, GraspingHand
+from ..rig.grasping.surface import HeldSurface
 from ..rig.keyframes import Channel, check_keys, curves_of, write_keys
 from ..rig.limb import Limb
 from ..rig.rotation import channel, run_of, set_rotation
@@ -35,6 +36,7 @@ from .targets import target_to_tip
 from .writing import Undo
 
 _EASE = 8  # frames in which the hand closes and opens
+_ARRIVED = 0.002  # of the length of the hand, and in radians, off its place up to which the grasp found there holds
 _FEW, _BESIDE = 3, radians(85.0)  # fingers that hold, and the angle to the thumb below which that is told
 
 
@@ -110,12 +112,13 @@ def grasp(
     frame = held[0] if held and key else now
     notes = list[str]()
     with Undo() as undo:
+        shift = shift and frame == now and not _is_animated(armature, hand)
         way, closed = _look(armature, hand, prop, frame, shift, scene, view_layer)
         moved = 0.0
-        if shift and not _is_still(way):
-            if frame == now and not _is_animated(armature, hand):
-                moved = _move_hand(armature, hand, way, scene, view_layer, undo)
-            _, closed = _look(armature, hand, prop, frame, False, scene, view_layer)
+        if not _is_still(way):
+            moved, missed = _move_hand(armature, hand, way, scene, view_layer, undo)
+            if missed:
+                _, closed = _look(armature, hand, prop, frame, False, scene, view_layer)
         names = [name for finger in closed.all for name in finger.names]
         if key:
             notes += check_keys(armature, names)
@@ -158,8 +161,8 @@ def _look(
     return finished(FrameReader(limb, scene, view_layer, [frame]).evaluate([frame], close))[frame]
 
 
-def _is_still(way: Matrix) -> bool:
-    return all(abs(way[row][column] - (row == column)) < 1e-6 for row in range(3) for column in range(4))
+def _is_still(way: Matrix, least: float = 1e-6) -> bool:
+    return all(abs(way[row][column] - (row == column)) < least for row in range(3) for column in range(4))
 
 
 def _arm(armature: Object, hand: str) -> list[str]:
@@ -174,8 +177,13 @@ def _is_animated(armature: Object, hand: str) -> bool:
     return not arm or any(curve.data_path.startswith(paths) for curve in curves_of(armature))
 
 
-def _move_hand(armature: Object, hand: str, way: Matrix, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> float:
-    """Pose the arm so that the hand goes this way (4x4, world space), its target with it; return the distance."""
+def _move_hand(
+    armature: Object, hand: str, way: Matrix, scene: Scene, view_layer: ViewLayer, undo: ExitStack
+) -> tuple[float, bool]:
+    """Pose the arm so that the hand goes this way (4x4, world space), its target with it.
+
+    Return the distance, and whether the hand is elsewhere, as the arm does not reach that far.
+    """
     bone, arm = armature.pose.bones[hand], _arm(armature, hand)
     before = [(armature.pose.bones[name], channel(armature.pose.bones[name])[0]) for name in arm]
     for each, prop in before:
@@ -197,7 +205,10 @@ def _move_hand(armature: Object, hand: str, way: Matrix, scene: Scene, view_laye
     stored = getattr(bone, "ik_triangulation", None)
     if stored is not None and stored.target is not None and not stored.hold and stored.target.library is None:
         target_to_tip([Limb.of(bone)], False, scene, view_layer)
-    return float((armature.matrix_world @ bone.head - start).length)
+    shown = armature.matrix_world @ bone.matrix
+    off = shown.inverted() @ tip
+    off.translation /= bone.length
+    return float((shown.translation - start).length), not _is_still(off, _ARRIVED)
 
 
 def _write(

@@ -67,7 +67,8 @@ def grasped(rig, name, kind, size):
     """Fingers that touch, phalanges, depth [mm at human size], opposition [degrees], width [m] and seconds."""
     import bpy
 
-    from ik_triangulation.rig.grasping import GraspingHand, HeldSurface
+    from ik_triangulation.rig.grasping.hand import GraspingHand
+    from ik_triangulation.rig.grasping.surface import HeldSurface
 
     depsgraph = bpy.context.evaluated_depsgraph_get()
     hand = GraspingHand(rig.evaluated_get(depsgraph), name)

@@ -13,7 +13,8 @@ from mathutils.bvhtree import BVHTree
 
 from ik_triangulation.errors import RigError, TargetError
 from ik_triangulation.jobs.grasp import grasp
-from ik_triangulation.rig.grasping import GraspingHand, HeldSurface
+from ik_triangulation.rig.grasping.hand import GraspingHand
+from ik_triangulation.rig.grasping.surface import HeldSurface
 
 from ..characters import character, part_of
 from ..rigs import all_keys, curves_of, empty, key_frames, nothing_lost, place
@@ -167,6 +168,5 @@ def test_what_is_beside_an_acute_edge_is_outside():
         for high in (-0.012, -0.01, -0.008):
             point = Vector((0.05 * np.cos(turn), 0.05 * np.sin(turn), high))
             assert surface.distance(point) > 0.005
-            assert not surface.is_near(point, 0.005, 1.0)
     assert surface.distance(Vector((0.0, 0.0, -0.005))) == pytest.approx(-0.005, abs=1e-6)
-    assert surface.is_near(Vector((0.0, 0.0, -0.005)), 0.0, 1.0)
+    assert surface.away(Vector((0.0, 0.0, -0.005))) == pytest.approx(0.005, abs=1e-6)

@@ -6,7 +6,8 @@ from math import degrees
 import bpy
 import pytest
 
-from ik_triangulation.rig.grasping import GraspingHand, HeldSurface
+from ik_triangulation.rig.grasping.hand import GraspingHand
+from ik_triangulation.rig.grasping.surface import HeldSurface
 
 from ..characters import KINDS, character, part_of
 from ..jobs.test_grasp import rod
