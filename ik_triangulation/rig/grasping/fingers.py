@@ -23,7 +23,7 @@ from .surface import HeldSurface
 
 _RADIUS = 0.085  # of a finger, in lengths from the wrist to the knuckles: 8 mm of a grown-up's
 _TOUCHING = 0.03  # the same of the greatest distance at which a phalanx counts as touching: 3 mm
-_CLOSE = 0.004  # the same of the distance at which a phalanx stops
+_CLOSE = 0.008  # the same of the distance at which a phalanx stops
 _ALONG = (0.25, 0.6, 1.0)  # places on a phalanx that are compared with the surface
 _OPENED = radians(-15.0)  # extension of a knuckle where the straight finger would be in the object
 # Flexion of the joints of fingers and thumbs where the rig has no limits [rad].
@@ -35,7 +35,8 @@ _ROUNDING = 1e-6  # [rad] to the end of a range within which a joint is there
 class ClosedFinger(NamedTuple):
     """A finger that is closed: the rotations of its bones from rest, and the clearance of each phalanx.
 
-    The clearance is the distance of its skin from the surface [Blender units], `ends` both ends of each phalanx.
+    The clearance is the distance of its skin from the surface [Blender units], `ends` both ends of each phalanx, and
+    `opened` the rotations while the finger was open.
     """
 
     names: tuple[str, ...]
@@ -43,6 +44,7 @@ class ClosedFinger(NamedTuple):
     clearances: tuple[float, ...]
     ends: tuple[tuple[Vector, Vector], ...]
     touching: float
+    opened: tuple[Quaternion, ...]
 
     @property
     def touches(self) -> int:
@@ -146,15 +148,19 @@ class Row:
         """Return both ends of the phalanges of the straight finger in world space, turned before."""
         return self.phalanges(self.rotations([0.0] * len(self.joints), turn))
 
-    def at(self, rotations: Sequence[Quaternion], surface: HeldSurface) -> ClosedFinger:
-        """Return the finger with these rotations of its bones from rest."""
-        return self._at(rotations, surface.distance)
+    def at(
+        self, rotations: Sequence[Quaternion], surface: HeldSurface, opened: Sequence[Quaternion] = ()
+    ) -> ClosedFinger:
+        """Return the finger with these rotations of its bones from rest, and those while it was open."""
+        return self._at(rotations, surface.distance, opened or rotations)
 
-    def _at(self, rotations: Sequence[Quaternion], distance: Callable[[Vector], float]) -> ClosedFinger:
+    def _at(
+        self, rotations: Sequence[Quaternion], distance: Callable[[Vector], float], opened: Sequence[Quaternion]
+    ) -> ClosedFinger:
         ends = self.phalanges(rotations)
         clear = (min(distance(a.lerp(b, share)) for share in _ALONG) - self.radius for a, b in ends)
         names = tuple(joint.name for joint in self.joints)
-        return ClosedFinger(names, tuple(rotations), tuple(clear), tuple(ends), self.touching)
+        return ClosedFinger(names, tuple(rotations), tuple(clear), tuple(ends), self.touching, tuple(opened))
 
     def closed(
         self, ways: Sequence[Sequence[float]], surface: HeldSurface, turn: Quaternion | None = None
@@ -165,13 +171,20 @@ class Row:
         """
         for opened in (0.0, _OPENED):
             angles = [opened, *(0.0 for _ in self.joints[1:])]
-            places = [a.lerp(b, n) for a, b in self.phalanges(self.rotations(angles, turn)) for n in _ALONG]
+            start = self.rotations(angles, turn)
+            places = [a.lerp(b, share) for a, b in self.phalanges(start) for share in _ALONG]
             clear = [surface.away(place) - self.radius for place in places]
             # What is off the surface all along is on one side of it, and does not pass it while it closes.
             if min(clear) >= 0.0 and surface.distance(places[-1]) > 0.0:
                 for shares in ways:
-                    yield self._at(self.rotations(self._bent(angles, clear, shares, surface, turn), turn), surface.away)
+                    angles_there = self._bent(angles, clear, shares, surface, turn)
+                    yield self._at(self.rotations(angles_there, turn), surface.away, start)
                 return
+
+    def depth(self, rotations: Sequence[Quaternion], surface: HeldSurface) -> float:
+        """Return how deep the finger with these rotations is in an object [Blender units]; negative outside."""
+        places = (a.lerp(b, share) for a, b in self.phalanges(rotations) for share in _ALONG)
+        return self.radius - min(surface.distance(place) for place in places)
 
     def _bent(
         self,

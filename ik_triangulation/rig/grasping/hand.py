@@ -100,6 +100,12 @@ class GraspingHand:
         return [rest.conjugated() @ turn @ rest for turn in turns]
 
     @property
+    def open_thumbs(self) -> list[list[Quaternion]]:
+        """The rotations of the bones of the straight thumb, turned in each way."""
+        thumb = self.thumb
+        return [thumb.rotations([0.0] * len(thumb.joints), turn) for turn in self._turns] if thumb else []
+
+    @property
     def opening(self) -> float:
         """The greatest distance between the tips of thumb and fingers while the hand is open [Blender units]."""
         tips = [row.straight()[-1][1] for row in self.rows]
@@ -204,7 +210,7 @@ class GraspingHand:
         if not self.thumb or not found:
             return ClosedHand(fingers, None, 0.0, self.radius)
         _, angle, best, _ = max(found, key=lambda each: each[0])
-        return ClosedHand(fingers, self.thumb.at(best.rotations, surface), angle, self.radius)
+        return ClosedHand(fingers, self.thumb.at(best.rotations, surface, best.opened), angle, self.radius)
 
     def _best(self, row: Row, surface: HeldSurface) -> ClosedFinger:
         """Return a finger closed by the shares with which most phalanges touch; straight where it is blocked."""
@@ -214,7 +220,8 @@ class GraspingHand:
                 closed += row.closed(_SHARES["finger"][:2], surface, turn)
         if not closed:
             return row.at(row.rotations([0.0] * len(row.joints)), surface)
-        return row.at(max(closed, key=lambda each: (each.touches, -each.left)).rotations, surface)
+        best = max(closed, key=lambda each: (each.touches, -each.left))
+        return row.at(best.rotations, surface, best.opened)
 
 
 class _Gaps:

@@ -10,7 +10,7 @@ from mathutils.bvhtree import BVHTree
 
 from ...errors import TargetError
 
-_UPRIGHT, _MEETING = 0.999, 1e-5  # cosine to a face below which a point is off it; of the width, where faces meet
+_UPRIGHT, _MEETING = 0.999, 1e-4  # cosine to a face below which a point is off it; of the width, where faces meet
 
 
 class HeldSurface:
@@ -21,7 +21,7 @@ class HeldSurface:
         mesh = shown.to_mesh() if ob.type in {"MESH", "CURVE", "SURFACE", "FONT", "META"} else None
         if mesh is None or not len(mesh.polygons):
             raise TargetError(f"'{ob.name}' has no faces to hold. Choose a mesh.")
-        out = shown.matrix_world.copy()
+        self.frame = out = shown.matrix_world.copy()
         places = [out @ vertex.co for vertex in mesh.vertices]
         faces: list[tuple[int, ...]] = [tuple(face.vertices) for face in mesh.polygons]
         shown.to_mesh_clear()
