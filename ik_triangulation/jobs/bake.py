@@ -34,6 +34,7 @@ from ..rig.hips import check_hips, located_by_hand
 from ..rig.keyframes import ByHand, check_keys, is_baked, made_by_hand, remove_generated
 from ..rig.layers import remove_layer_keys
 from ..rig.limb import Limb
+from ..rig.supports import lost_supports
 from ..rig.targets.untouched import check_body_limbs, take_along_shown
 from ..rig.timeline import Clock, check_nla, evaluated_time, mark
 from .bake_wave import BakePlan, Span, bake_together, check_something
@@ -283,6 +284,7 @@ def bake_body(
     warnings = [*check_keys(rig.armature, rig.bones, kind), *limit_notes(rig.pose_bones)]
     check_fk(settings)
     warnings += check_layer(settings, rig.armature)
+    warnings += lost_supports(rig.armature)
     check_hips(rig.armature, rig.hips, kind, rig.hips_motion != "FIXED")
     check_nla(rig.armature, scene, *ends, kind)
     frames = _frames_of(rig.limbs, settings.only_target_keys, scene, *ends, step)
