@@ -15,13 +15,12 @@ from ..cooperative import finished
 from ..kinematics.batch import States
 from ..rig.armature import Bones
 from ..rig.body import RigBody
-from ..rig.by_hand.keys import remember_location
+from ..rig.by_hand.keys import check_hips, remember_location
 from ..rig.checks import broken_drivers, check_limb
 from ..rig.frames.body_frames import lengths_of, matrices_of, shown_frames
 from ..rig.frames.body_samples import BodySamples, body_now, with_shown
 from ..rig.frames.samples import sample
 from ..rig.freedom import limit_notes
-from ..rig.hips import check_hips
 from ..rig.keyframes import check_keys
 from ..rig.limb import Limb
 from ..rig.targets.untouched import check_body_limbs, take_along_shown
@@ -127,7 +126,7 @@ def measure_body_pose(rig: RigBody, samples: BodySamples, problem: BodyProblem, 
     """Measure all tips as they are evaluated."""
     bones = rig.armature.evaluated_get(depsgraph).pose.bones
     tips, sizes, frame = {}, lengths_of(rig), samples.frames[0]
-    shown = shown_frames(matrices_of(rig.armature.evaluated_get(depsgraph), rig.bones)[..., None], sizes)
+    shown = shown_frames(rig, matrices_of(rig.armature.evaluated_get(depsgraph), rig.bones)[..., None])
     for name in rig.held:
         row = rig.bones.index(name)
         slips, turns = slips_and_turns(shown[row], problem.held_places.foot(row, name, shown, sizes[row]), sizes[row])

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ik_triangulation.goals.clearance import Axes, ClearTask, Segments
+from ik_triangulation.goals.obstacles import Axes, ClearTask, Segments
 from ik_triangulation.kinematics.batch import Geometry, Tree
 
 from ..chains import random_chain

@@ -14,9 +14,8 @@ from ik_triangulation.jobs.bake import bake, bake_limbs, rebake
 from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.jobs.report import lines, summary, summary_of_all
-from ik_triangulation.rig.animated import PER_FRAME, ignored
 from ik_triangulation.rig.frames.reader import FrameReader
-from ik_triangulation.rig.limb import LIMB_SETTINGS, Limb
+from ik_triangulation.rig.limb import LIMB_SETTINGS, PER_FRAME, Limb, ignored
 from ik_triangulation.settings import IKT_PG_joint, IKT_PG_limb
 
 from ..rigs import chain_rig, configure, curves_of, empty, evaluated_tip, key_location, place

@@ -13,7 +13,7 @@ from ik_triangulation.cooperative import no_garbage_collection
 from ik_triangulation.jobs.bake import bake_limbs, bake_spans
 from ik_triangulation.jobs.writing import Undo
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.ui import modal_job as tasks
+from ik_triangulation.ui.operators import base as tasks
 from ik_triangulation.ui.operators.bake import POSE_OT_ik_triangulation_bake
 
 from ..rigs import (

@@ -4,7 +4,7 @@
 import bpy
 from bpy.types import Context, Panel, PropertyGroup, UILayout, UIList
 
-from ...rig import supports
+from ...rig import touchables
 from .. import preferences
 from ..context import active_bone, holdable_of, is_in_body
 from ..operators.contacts import (
@@ -14,7 +14,7 @@ from ..operators.contacts import (
     POSE_OT_ik_triangulation_contacts_find,
 )
 from ..operators.limbs import POSE_OT_ik_triangulation_body_add, limb_label
-from .layout import LimbPanel, choice, paragraph
+from .layout import LimbPanel, RowList, choice, in_order, paragraph
 
 _NAME = 0.5  # width of the limb's name
 
@@ -50,26 +50,16 @@ class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
             column.prop(body, "thickness")
 
 
-class VIEW3D_UL_ik_triangulation_contacts(UIList):
-    """List of contacts: limb and what it is on, first frame, last frame."""
+class VIEW3D_UL_ik_triangulation_contacts(RowList, UIList):
+    """List of contacts: limb and its support, first frame, last frame."""
 
-    def draw_item(
-        self,
-        context: Context,
-        layout: UILayout,
-        data: PropertyGroup,
-        contact: PropertyGroup,
-        icon: int,
-        active_data: PropertyGroup,
-        active_property: str,
-        index: int = 0,
-        flt_flag: int = 0,
-    ) -> None:
+    @staticmethod
+    def draw_row(context: Context, layout: UILayout, contact: PropertyGroup, _data: object) -> None:
         row = layout.split(factor=_NAME, align=True)
         row.use_property_split = False
         held = contact.id_data.pose.bones.get(contact.tip)
         wrong = held is None or not held.ik_triangulation.hold or contact.frame_start > contact.frame_end
-        wrong = wrong or not _is_there(contact, context) or supports.lost_support(contact) is not None
+        wrong = wrong or not _is_there(contact, context) or touchables.lost_support(contact) is not None
         row.alert = wrong
         on = contact.bone or contact.support.name if contact.support else contact.support_name
         row.label(text=f"{contact.tip} on {on}" if on else contact.tip, icon="ERROR" if wrong else "NONE")
@@ -78,9 +68,7 @@ class VIEW3D_UL_ik_triangulation_contacts(UIList):
             frames.prop(contact, name, text="", emboss=False)
 
     def filter_items(self, context: Context, data: object, name: str) -> tuple[list[int], list[int]]:
-        contacts = getattr(data, name)
-        in_time = sorted(range(len(contacts)), key=lambda i: (contacts[i].frame_start, contacts[i].tip))
-        return [self.bitflag_filter_item] * len(contacts), [in_time.index(i) for i in range(len(contacts))]
+        return [], in_order([(contact.frame_start, contact.tip) for contact in getattr(data, name)])
 
 
 def _is_there(contact: PropertyGroup, context: Context) -> bool:
@@ -117,7 +105,7 @@ class VIEW3D_PT_ik_triangulation_contacts(LimbPanel, Panel):
             frames.prop(contact, "frame_end")
             carrying = column.column(align=True)
             carrying.prop(contact, "support")
-            lost = supports.lost_support(contact)
+            lost = touchables.lost_support(contact)
             if lost:
                 paragraph(column, lost, context, "ERROR")
             if contact.support is not None and contact.support.type == "ARMATURE":
