@@ -25,7 +25,7 @@ from ..rig.controls import Controls
 from ..rig.frames.reader import FrameReader
 from ..rig.freedom import keyed
 from ..rig.grasping.hand import ClosedHand, GraspingHand
-from ..rig.grasping.opening import Stage, opened
+from ..rig.grasping.opening import Stage, open_rotations
 from ..rig.grasping.surface import HeldSurface
 from ..rig.keyframes import Channel, check_keys, curves_of, write_keys
 from ..rig.limb import Limb
@@ -225,7 +225,7 @@ def _opening(
         back = seen[grasping][0].inverted_safe()
         ways = [Stage(closed, seen[frame][0] @ back) for frame, closed in stages.items()]
         before = [[seen[own][1][name] for name in finger.names] for finger in found.closed.all]
-        turns, is_clear = opened(found.hand, found.closed, found.surface, ways, before)
+        turns, is_clear = open_rotations(found.hand, found.closed, found.surface, ways, before)
         tried.append(_Opening((own, there, grasping), dict(zip(bones, chain(*turns), strict=True))))
         if is_clear:
             return tried[-1]

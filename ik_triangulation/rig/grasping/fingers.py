@@ -81,7 +81,7 @@ class _Joint(NamedTuple):
         return base @ self.step @ rotation.to_matrix().to_4x4()
 
 
-class Row:
+class FingerRow:
     """A finger in world space: the frame under its first bone (4x4), and its joints.
 
     `size` is the length of its hand from the wrist to the knuckles [Blender units], from which it has its `radius` and
@@ -107,7 +107,7 @@ class Row:
         self._scale = armature.matrix_world.to_scale().x
         self.spread = bones[0].bone.matrix_local.to_3x3().inverted() @ closing  # axis in the first bone's own frame
 
-    def moved(self, way: Matrix) -> Row:
+    def moved(self, way: Matrix) -> FingerRow:
         """Return the finger after a rigid motion (4x4, world space)."""
         row = copy(self)
         row.root = way @ self.root

@@ -22,7 +22,7 @@ from ..anatomy.hands import Hand, hand_of
 from ..anatomy.limbs import rest_body
 from ..armature import find_bone
 from ..units import distance_text
-from .fingers import ClosedFinger, Row
+from .fingers import ClosedFinger, FingerRow
 from .surface import HeldSurface
 
 _PALM = 0.13  # half the thickness of the palm, in lengths from the wrist to the knuckles
@@ -80,9 +80,9 @@ class GraspingHand:
         self.wrist = world @ bone.head
         self.knuckles = [(world @ armature.pose.bones[each.bones[0]].head) for each in found.fingers]
         self.size = sum((each - self.wrist).length for each in self.knuckles) / len(self.knuckles)
-        self.rows = [Row(armature, each.bones, "finger", each, found.palm, self.size) for each in found.fingers]
+        self.rows = [FingerRow(armature, each.bones, "finger", each, found.palm, self.size) for each in found.fingers]
         across, thumb = found.palm + found.row, found.thumb
-        self.thumb = Row(armature, thumb.bones, "thumb", thumb, across, self.size) if thumb else None
+        self.thumb = FingerRow(armature, thumb.bones, "thumb", thumb, across, self.size) if thumb else None
         self.radius = self.rows[0].radius
         self._turns = self._thumb_turns(found, armature) if found.thumb else []
 
@@ -194,7 +194,7 @@ class GraspingHand:
         first, *others = _SHARES["thumb"]
         is_free = _Gaps(fingers, 1.5 * self.radius)
 
-        def add(thumb: Row, turn: Quaternion, ways: Sequence[Sequence[float]]) -> None:
+        def add(thumb: FingerRow, turn: Quaternion, ways: Sequence[Sequence[float]]) -> None:
             for closed in filter(is_free, thumb.closed(ways, surface, turn)):
                 own = [surface.normal(place) for place in _touched(closed)]
                 angle = max((one.angle(other, 0.0) for one in own for other in normals), default=0.0)
@@ -212,7 +212,7 @@ class GraspingHand:
         _, angle, best, _ = max(found, key=lambda each: each[0])
         return ClosedHand(fingers, self.thumb.at(best.rotations, surface, best.opened), angle, self.radius)
 
-    def _best(self, row: Row, surface: HeldSurface) -> ClosedFinger:
+    def _best(self, row: FingerRow, surface: HeldSurface) -> ClosedFinger:
         """Return a finger closed by the shares with which most phalanges touch; straight where it is blocked."""
         closed = list(row.closed(_SHARES["finger"], surface))
         if not any(each.touches for each in closed):

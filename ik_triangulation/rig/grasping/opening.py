@@ -32,7 +32,7 @@ class Stage(NamedTuple):
     way: Matrix
 
 
-def opened(
+def open_rotations(
     hand: GraspingHand,
     grasp: ClosedHand,
     surface: HeldSurface,
@@ -55,7 +55,10 @@ def opened(
         for way in ways:
             depths = [(closed, each.depth(_at(closed, before, way, finger), surface)) for closed, each in moved]
             # An own pose that is in the object itself is not to be paid for while the hand closes.
-            closing, opening = (max(d for closed, d in depths if (closed < 0.0) == is_own) for is_own in (False, True))
+            closing, opening = (
+                max((depth for closed, depth in depths if (closed < 0.0) == is_own), default=-inf)
+                for is_own in (False, True)
+            )
             if (max(closing, clear), opening) < least:
                 best, least = way, (max(closing, clear), opening)
             if max(least) <= clear:
