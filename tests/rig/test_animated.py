@@ -315,6 +315,8 @@ def test_keys_of_each_setting_of_a_joint_are_followed_or_named(where, name):
     path = f"{bone.path_from_id()}.{where}{name}"
     holder = rig.path_resolve(path.rpartition(".")[0])
     if not holder.bl_rna.properties[name].is_animatable:
+        with pytest.raises(TypeError):
+            rig.keyframe_insert(path, frame=1)
         return
     key_another(rig, path)
     limb = Limb.from_tip(rig, TIP, target)

@@ -125,7 +125,6 @@ class Streamline:
     def __init__(self, place: Vector, frame: float) -> None:
         self.place, self.frame = place, frame
         self._turn = Quaternion()
-        self._begun = False
 
     def go(self, flow: Flow, frame: float) -> Matrix:
         """Go on to a later frame along the flow at that frame; at the frame where it is it only turns."""

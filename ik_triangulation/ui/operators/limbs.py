@@ -319,7 +319,6 @@ class OBJECT_OT_ik_triangulation_demo_add(IKOperator):
         added = demo.add_demo(context.collection, scene.cursor.location.copy(), scene, context.view_layer)
         bpy.ops.object.select_all(action="DESELECT")
         added.armature.select_set(True)
-        context.view_layer.objects.active = added.armature
         bpy.ops.object.mode_set(mode="POSE")
         rig_limb.select_only(added.armature, [demo.HAND])
         text = f"Frames {added.frames[0]} to {added.frames[1]}: open the tab IK of the sidebar (N) and press Bake"
