@@ -24,7 +24,7 @@ from .surface import HeldSurface
 _RADIUS = 0.085  # of a finger, in lengths from the wrist to the knuckles: 8 mm of a grown-up's
 _TOUCHING = 0.03  # the same of the greatest distance at which a phalanx counts as touching: 3 mm
 _CLOSE = 0.008  # the same of the distance at which a phalanx stops
-_ALONG = (0.25, 0.6, 1.0)  # places on a phalanx that are compared with the surface
+_ALONG = (0.25, 0.5, 0.75, 1.0)  # places on a phalanx that are compared with the surface
 _OPENED = radians(-15.0)  # extension of a knuckle where the straight finger would be in the object
 # Flexion of the joints of fingers and thumbs where the rig has no limits [rad].
 _RANGES = {"finger": (90.0, 105.0, 75.0), "thumb": (25.0, 60.0, 80.0)}
