@@ -33,6 +33,7 @@ from ..rig.layers import Destination, LayerOf, Made, remove_layer_keys, reopen_l
 from ..rig.limb import Limb, MovingPaths, ignored
 from ..rig.targets.untouched import check_body_limbs, take_along_shown
 from ..rig.timeline import Clock, check_nla, evaluated_time, mark
+from ..rig.touchables import lost_supports
 from .bake_wave import BakePlan, Span, bake_together, check_something
 from .controls import Track, check_keyed, keyed_bones, watch_of
 from .keys import BodyKeySettings, body_keys, body_settings, check_fk, check_layer, frames_of_target
@@ -280,6 +281,7 @@ def bake_body(
     warnings = [*check_keys(rig.armature, rig.bones, kind), *limit_notes(rig.pose_bones)]
     check_fk(settings)
     warnings += check_layer(settings, rig.armature)
+    warnings += lost_supports(rig.armature)
     check_hips(rig.armature, rig.hips, kind, rig.hips_motion != "FIXED")
     check_nla(rig.armature, scene, *ends, kind)
     frames = _frames_of(rig.limbs, settings.only_target_keys, scene, *ends, step)

@@ -79,6 +79,7 @@ class ControlMotion:
         roots, elbows, wrists = (np.array([each.bend[k] for each in asked]) for k in range(3))
         self.bend = Bend(roots, elbows, wrists, self.reach)
         self._seen: dict[float, _Seen] = {}
+        self._own_axes = controls.tip_axes(limb.armature) if self.has_tip else None
         self._turn = np.zeros(len(asked))  # of the pole about the line from root to wrist [rad]
         self._stretch: StretchSearch | None = None
         if keeps_stretch is None:
@@ -111,7 +112,15 @@ class ControlMotion:
             rotation_angle(orientation(tip.to_3x3()), asked.rotation) if self.has_tip else 0.0,
             self._elbow_off(np.array(shown), asked) / self.reach,
         )
-        basis = _into_channels(armature, control, wanted @ tip.inverted_safe() @ control.matrix)
+        there = wanted @ tip.inverted_safe() @ control.matrix
+        if self.has_tip and self._own_axes:
+            name, axes = self._own_axes
+            copying = orientation(bones[name].matrix.to_3x3())
+            missing_turn = asked.rotation @ orientation(tip.to_3x3()).conjugated()
+            own = axes.conjugated() @ copying.conjugated() @ missing_turn @ copying @ axes
+            turned = orientation(control.matrix.to_3x3()) @ own
+            there = Matrix.LocRotScale(there.translation, turned, control.matrix.to_scale())
+        basis = _into_channels(armature, control, there)
         pole = _into_location(armature, bones[controls.pole]) if controls.pole else None
         scale = bones[controls.base].matrix_basis.to_scale() if controls.base else None
         self._seen[frame] = _Seen(basis, pole, np.array(shown), scale, missing)

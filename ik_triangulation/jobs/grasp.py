@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from itertools import chain
 from math import degrees, radians
 from typing import NamedTuple
 
 import bpy
 import numpy as np
 from bpy.types import Depsgraph, Object, Scene, ViewLayer
-from mathutils import Matrix, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from ..cooperative import finished
 from ..errors import RigError, TargetError
@@ -23,7 +24,9 @@ from ..rig.checks import check_armature, is_evaluated
 from ..rig.controls import Controls
 from ..rig.frames.reader import FrameReader
 from ..rig.freedom import keyed
-from ..rig.grasping import ClosedHand, GraspingHand, HeldSurface
+from ..rig.grasping.hand import ClosedHand, GraspingHand
+from ..rig.grasping.opening import Stage, open_rotations
+from ..rig.grasping.surface import HeldSurface
 from ..rig.keyframes import Channel, check_keys, curves_of, write_keys
 from ..rig.limb import Limb
 from ..rig.rotation import channel, run_of, set_rotation
@@ -34,7 +37,10 @@ from .pose import solve_pose
 from .targets import target_to_tip
 from .writing import Undo
 
-_EASE = 8  # frames in which the hand closes and opens
+_EASE = 8  # frames in which the hand opens, and in which it closes
+_RETURNS = 8, 16, 24  # between the own pose and the open hand: the first of these in which fingers stay off the prop
+_LOOK = 2  # from one of the frames at which fingers are compared with the object to the next
+_ARRIVED = 0.002  # of the length of the hand, and in radians, off its place up to which the grasp found there holds
 _FEW, _BESIDE = 3, radians(85.0)  # fingers that hold, and the angle to the thumb below which that is told
 
 
@@ -110,20 +116,29 @@ def grasp(
     frame = held[0] if held and key else now
     notes = list[str]()
     with Undo() as undo:
-        way, closed = _look(armature, hand, prop, frame, shift, scene, view_layer)
+        shift = shift and frame == now and not _is_animated(armature, hand)
+        found = _look(armature, hand, prop, frame, shift, scene, view_layer)
         moved = 0.0
-        if shift and not _is_still(way):
-            if frame == now and not _is_animated(armature, hand):
-                moved = _move_hand(armature, hand, way, scene, view_layer, undo)
-            _, closed = _look(armature, hand, prop, frame, False, scene, view_layer)
+        if not _is_still(found.way):
+            moved, missed = _move_hand(armature, hand, found.way, scene, view_layer, undo)
+            if missed:
+                found = _look(armature, hand, prop, frame, False, scene, view_layer)
+        closed = found.closed
         names = [name for finger in closed.all for name in finger.names]
         if key:
             notes += check_keys(armature, names)
-        keyed_at = _write(armature, closed, frame, held, key, scene, view_layer, undo)
+        openings = list[_Opening]()
+        for there, towards in zip(held if held and key else (), (-1, 1), strict=False):
+            if there is not None:
+                openings.append(_opening(armature, found, hand, prop, there, towards, scene, view_layer))
+        frames = [frame, *(each for opening in openings for each in opening.frames)]
+        frames = sorted(frames[1:] or frames)
+        _write(armature, closed, frames, [each.rotations for each in openings], key, scene, view_layer, undo)
         undo.pop_all()
     notes += _notes(closed, hand, prop, scene)
     touching = sum(finger.touches > 0 for finger in closed.fingers)
     phalanges = sum(finger.touches for finger in closed.all)
+    keyed_at = tuple(frames) if key else ()
     return Grasp(
         hand, prop.name, touching, phalanges, closed.opposition, closed.penetration, moved, keyed_at, tuple(notes)
     )
@@ -142,15 +157,25 @@ def _frames_held(armature: Object, hand: str, prop: Object, scene: Scene) -> tup
     return first, last
 
 
+class _Closed(NamedTuple):
+    """The `way` of a hand (4x4, world space), the hand closed there, and both hand and surface as they were found."""
+
+    way: Matrix
+    closed: ClosedHand
+    hand: GraspingHand
+    surface: HeldSurface
+
+
 def _look(
     armature: Object, hand: str, prop: Object, frame: float, shift: bool, scene: Scene, view_layer: ViewLayer
-) -> tuple[Matrix, ClosedHand]:
-    """Return the way of the hand and the hand closed around a prop, at a frame."""
+) -> _Closed:
+    """Return the hand closed around a prop at a frame."""
 
-    def close(depsgraph: Depsgraph, _: float) -> tuple[Matrix, ClosedHand]:
+    def close(depsgraph: Depsgraph, _: float) -> _Closed:
         own, surface = GraspingHand(armature.evaluated_get(depsgraph), hand), HeldSurface(prop, depsgraph)
         own.check(surface, prop.name, scene)
-        return own.settle(surface) if shift else (Matrix.Identity(4), own.close(surface))
+        way, closed = own.settle(surface) if shift else (Matrix.Identity(4), own.close(surface))
+        return _Closed(way, closed, own.moved(way), surface)
 
     if frame == scene.frame_current + scene.frame_subframe:
         return close(view_layer.depsgraph, frame)
@@ -158,8 +183,57 @@ def _look(
     return finished(FrameReader(limb, scene, view_layer, [frame]).evaluate([frame], close))[frame]
 
 
-def _is_still(way: Matrix) -> bool:
-    return all(abs(way[row][column] - (row == column)) < 1e-6 for row in range(3) for column in range(4))
+class _Opening(NamedTuple):
+    """The open hand before or after a grasp: `frames` of the own pose, the open one and the grasp, and the rotations
+    from rest of the bones of the open hand."""
+
+    frames: tuple[float, float, float]
+    rotations: Mapping[str, Quaternion]
+
+
+def _opening(
+    armature: Object,
+    found: _Closed,
+    hand: str,
+    prop: Object,
+    grasping: float,
+    towards: int,
+    scene: Scene,
+    view_layer: ViewLayer,
+) -> _Opening:
+    """Return the open hand before (`towards` is -1) or after (1) the frame of a grasp, clear of the prop as both move.
+
+    The own pose is as near to the grasp as lets the fingers come from it without passing through the prop.
+    """
+    bones = [name for finger in found.closed.all for name in finger.names]
+    limb = Limb.from_bones(armature, [hand], prop)
+
+    def look(depsgraph: Depsgraph, _: float) -> tuple[Matrix, dict[str, Quaternion]]:
+        rig, held = armature.evaluated_get(depsgraph), prop.evaluated_get(depsgraph)
+        own = {name: rig.pose.bones[name].matrix_basis.to_quaternion() for name in bones}
+        place = held.matrix_world.inverted_safe() @ rig.matrix_world @ rig.pose.bones[hand].matrix
+        return found.surface.frame @ place, own
+
+    tried = list[_Opening]()
+    for ease in _RETURNS:
+        there = grasping + towards * _EASE
+        own = there + towards * ease
+        stages = {own - towards * n: n / ease - 1.0 for n in range(0, ease, _LOOK)}
+        stages |= {there - towards * n: n / _EASE for n in range(0, _EASE, _LOOK)}
+        frames = sorted([grasping, *stages])
+        seen = finished(FrameReader(limb, scene, view_layer, frames).evaluate(frames, look))
+        back = seen[grasping][0].inverted_safe()
+        ways = [Stage(closed, seen[frame][0] @ back) for frame, closed in stages.items()]
+        before = [[seen[own][1][name] for name in finger.names] for finger in found.closed.all]
+        turns, is_clear = open_rotations(found.hand, found.closed, found.surface, ways, before)
+        tried.append(_Opening((own, there, grasping), dict(zip(bones, chain(*turns), strict=True))))
+        if is_clear:
+            return tried[-1]
+    return tried[0]
+
+
+def _is_still(way: Matrix, least: float = 1e-6) -> bool:
+    return all(abs(way[row][column] - (row == column)) < least for row in range(3) for column in range(4))
 
 
 def _arm(armature: Object, hand: str) -> list[str]:
@@ -174,8 +248,13 @@ def _is_animated(armature: Object, hand: str) -> bool:
     return not arm or any(curve.data_path.startswith(paths) for curve in curves_of(armature))
 
 
-def _move_hand(armature: Object, hand: str, way: Matrix, scene: Scene, view_layer: ViewLayer, undo: ExitStack) -> float:
-    """Pose the arm so that the hand goes this way (4x4, world space), its target with it; return the distance."""
+def _move_hand(
+    armature: Object, hand: str, way: Matrix, scene: Scene, view_layer: ViewLayer, undo: ExitStack
+) -> tuple[float, bool]:
+    """Pose the arm so that the hand goes this way (4x4, world space), its target with it.
+
+    Return the distance, and whether the hand is elsewhere, as the arm does not reach that far.
+    """
     bone, arm = armature.pose.bones[hand], _arm(armature, hand)
     before = [(armature.pose.bones[name], channel(armature.pose.bones[name])[0]) for name in arm]
     for each, prop in before:
@@ -197,29 +276,27 @@ def _move_hand(armature: Object, hand: str, way: Matrix, scene: Scene, view_laye
     stored = getattr(bone, "ik_triangulation", None)
     if stored is not None and stored.target is not None and not stored.hold and stored.target.library is None:
         target_to_tip([Limb.of(bone)], False, scene, view_layer)
-    return float((armature.matrix_world @ bone.head - start).length)
+    shown = armature.matrix_world @ bone.matrix
+    off = shown.inverted() @ tip
+    off.translation /= bone.length
+    return float((shown.translation - start).length), not _is_still(off, _ARRIVED)
 
 
 def _write(
     armature: Object,
     closed: ClosedHand,
-    frame: float,
-    held: tuple[int, int | None] | None,
+    frames: Sequence[float],
+    openings: Sequence[Mapping[str, Quaternion]],
     key: bool,
     scene: Scene,
     view_layer: ViewLayer,
     undo: ExitStack,
-) -> tuple[float, ...]:
-    """Pose the fingers, and with `key` key them; return the frames of the keys."""
+) -> None:
+    """Pose the fingers, and with `key` key them at these frames: own pose, open, closed, and back."""
     clock, now = Clock(scene, armature), scene.frame_current + scene.frame_subframe
-    frames, closes = [frame], [True]
-    if key and held:
-        first, last = held
-        frames, closes = [first - _EASE, first], [False, True]
-        if last is not None:
-            frames, closes = [*frames, last, last + _EASE], [False, True, True, False]
     times = [clock.time(each) for each in frames]
     curves = {(curve.data_path, curve.array_index): curve for curve in curves_of(armature)}
+    shown = not openings or (frames[2] <= now and (len(openings) < 2 or now <= frames[3]))
     runs = []
     for name, rotation in (
         (n, r) for finger in closed.all for n, r in zip(finger.names, finger.rotations, strict=True)
@@ -227,20 +304,25 @@ def _write(
         bone = armature.pose.bones[name]
         prop, _ = channel(bone)
         path, present = bone.path_from_id(prop), tuple(getattr(bone, prop))
-        (grasping,) = run_of(np.array([tuple(rotation)], float), bone.rotation_mode, Free(), present).tolist()
-        rows = []
-        for time, is_closed in zip(times, closes, strict=True):
-            own = (curves[path, n].evaluate(time) if (path, n) in curves else v for n, v in enumerate(present))
-            rows.append(grasping if is_closed else list(own))
-        runs.append(Channel(name, path, np.array(rows, np.float32), keyed(bone)))
+        turns = [each[name] for each in openings]
+        made = [*turns[:1], rotation, *([rotation, *turns[1:]] if len(turns) > 1 else [])]
+        keyed_rows = run_of(np.array([tuple(each) for each in made], float), bone.rotation_mode, Free(), present)
+        rows = keyed_rows.tolist()
+        if openings:
+            own = [
+                [curves[path, n].evaluate(time) if (path, n) in curves else v for n, v in enumerate(present)]
+                for time in (times[0], times[-1])
+            ]
+            rows = [own[0], *rows, *own[1 : len(openings)]]
+        values = np.array(rows, np.float32)
+        flat = np.zeros_like(values)  # handles that are not would close the hand further while it holds
+        runs.append(Channel(name, path, values, keyed(bone), (flat, flat), (), np.ones(values.shape, bool)))
         undo.callback(setattr, bone, prop, present)
-        shown = not held or not key or (frame <= now and (held[1] is None or now <= held[1]))
         if not key or shown:
-            set_rotation(bone, grasping)
+            set_rotation(bone, keyed_rows[1 if openings else 0].tolist())
     if key:
         finished(write_keys(armature, runs, times, times[0], times[-1], view_layer, undo))
     view_layer.update()
-    return tuple(frames) if key else ()
 
 
 def _notes(closed: ClosedHand, hand: str, prop: Object, scene: Scene) -> Sequence[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from bpy.types import Constraint, Object, PoseBone
-from mathutils import Matrix
+from mathutils import Matrix, Quaternion
 
 from ..errors import ChainError, RigError
 from .controls import Links
@@ -91,6 +91,19 @@ class IKControls(NamedTuple):
         if not self._copies(name, armature):
             return False
         return name != self.owner or self._turning(armature) == {self.constraint}
+
+    def tip_axes(self, armature: Object) -> tuple[str, Quaternion] | None:
+        """Return the bone that copies how its leader is turned off rest about its own axes, None if the tip turns along
+        in the space of the armature; and the rotation of the leader's axes in those of that bone."""
+        for name in (self.tip.shown, self.tip.leader):
+            for each in armature.pose.bones[name].constraints:
+                if each.type not in _COPYING - {"COPY_LOCATION"} or each.mute or each.target != armature:
+                    continue
+                if each.owner_space == "LOCAL" and each.target_space in {"LOCAL", "LOCAL_OWNER_ORIENT"}:
+                    rests = [armature.data.bones[n].matrix_local.to_quaternion() for n in (name, each.subtarget)]
+                    is_same = each.target_space == "LOCAL"
+                    return name, Quaternion() if is_same else rests[0].conjugated() @ rests[1]
+        return None
 
     def is_shown(self, armature: Object) -> bool:
         """Tell whether an evaluated armature shows the limb as IK has it, with the pole or without."""

@@ -8,7 +8,7 @@ from math import inf, isfinite
 from typing import NamedTuple
 
 import numpy as np
-from bpy.types import Depsgraph, Object, Scene, ViewLayer
+from bpy.types import Depsgraph, Object, PropertyGroup, Scene, ViewLayer
 from mathutils import Matrix, Vector
 
 from ..errors import ChainError, TargetError
@@ -193,6 +193,21 @@ def check_supports(rig: RigBody, scene: Scene) -> None:
                 f"'{support_name((ob, bone))}', which a tip is in contact with, follows '{followed}' of "
                 f"'{rig.armature.name}' itself. Choose that bone for the contact."
             )
+
+
+def lost_support(contact: PropertyGroup) -> str | None:
+    """Return what to do about a stored contact whose object was deleted, and which so stays in the world; else None."""
+    if contact.support is not None or not contact.support_name:
+        return None
+    return (
+        f"'{contact.support_name}', which '{contact.tip}' was in contact with from frame {contact.frame_start} on, was "
+        "deleted: the contact stays at one place in the world. Choose another object for it, or remove it."
+    )
+
+
+def lost_supports(armature: Object) -> list[str]:
+    """Return a warning for each contact of an armature whose object was deleted."""
+    return [text for contact in armature.ik_triangulation.contacts if (text := lost_support(contact))]
 
 
 def follows_body(

@@ -14,10 +14,10 @@ from bpy.props import (
     PointerProperty,
     StringProperty,
 )
-from bpy.types import Object, PropertyGroup
+from bpy.types import Context, Object, PropertyGroup
 
 from .reach import OVERRIDABLE
-from .table import Exempt, group, saved, setting
+from .table import Exempt, by_property, group, saved, setting
 
 
 @group(page="contacts.html#correct-the-list", flags=Exempt("--contacts finds them"))
@@ -42,10 +42,19 @@ class ContactSettings:
     )
 
 
+def _remember(contact: Any, context: Context) -> None:
+    """Remember the name of what a contact is on, which Blender forgets with an object that is deleted."""
+    contact.support_name = contact.support.name if contact.support else ""
+
+
 class IKT_PG_contact(PropertyGroup):
     """A span of frames in which the tip of a held limb is planted."""
 
-    __annotations__ = saved(ContactSettings, override=OVERRIDABLE)
+    __annotations__ = {
+        **saved(ContactSettings, override=OVERRIDABLE),
+        "support": by_property(ContactSettings)["support"].as_property(update=_remember, override=OVERRIDABLE),
+        "support_name": StringProperty(options={"HIDDEN"}, override={"LIBRARY_OVERRIDABLE"}),
+    }
 
 
 @group(page="body.html#hips", flags=Exempt("bake --body has flags of its own"))

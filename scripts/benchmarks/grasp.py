@@ -64,10 +64,12 @@ def in_palm(hand, kind, size):
 
 
 def grasped(rig, name, kind, size):
-    """Fingers that touch, phalanges, depth [mm at human size], opposition [degrees], width [m] and seconds."""
+    """Fingers that touch, phalanges, depth [mm at human size], opposition [degrees], width [m], seconds, and depth on
+    the way from the open hand [mm]."""
     import bpy
 
-    from ik_triangulation.rig.grasping import GraspingHand, HeldSurface
+    from ik_triangulation.rig.grasping.hand import GraspingHand
+    from ik_triangulation.rig.grasping.surface import HeldSurface
 
     depsgraph = bpy.context.evaluated_depsgraph_get()
     hand = GraspingHand(rig.evaluated_get(depsgraph), name)
@@ -76,13 +78,26 @@ def grasped(rig, name, kind, size):
     depsgraph = bpy.context.evaluated_depsgraph_get()
     began = process_time()
     surface = HeldSurface(held, depsgraph)
-    _, closed = hand.settle(surface)
+    way, closed = hand.settle(surface)
     took = process_time() - began
+    passed = deepest_on_the_way(hand.moved(way), closed, surface) * unit * 1000.0
     bpy.data.objects.remove(held)
     touching = sum(finger.touches > 0 for finger in closed.fingers)
     phalanges = sum(finger.touches for finger in closed.all)
     deep = closed.penetration * unit * 1000.0
-    return touching, phalanges, deep, degrees(closed.opposition), surface.width * unit, took
+    return touching, phalanges, deep, degrees(closed.opposition), surface.width * unit, took, passed
+
+
+def deepest_on_the_way(hand, closed, surface):
+    """The depth of the deepest finger from the open hand to the grasp, at eight places of each phalanx; 0 outside."""
+    rows, deepest = [*hand.rows, *([hand.thumb] if closed.thumb else [])], 0.0
+    for row, finger in zip(rows, closed.all, strict=True):
+        for share in np.linspace(0.0, 1.0, 9):
+            pairs = zip(finger.opened, finger.rotations, strict=True)
+            ends = row.phalanges([a.slerp(b, share) for a, b in pairs])
+            places = (a.lerp(b, along) for a, b in ends for along in np.linspace(0.25, 1.0, 8))
+            deepest = max(deepest, row.radius - min(surface.distance(place) for place in places))
+    return deepest
 
 
 def add_arguments(command):
@@ -91,8 +106,10 @@ def add_arguments(command):
 
 
 def run(arguments):
-    print("| hand | held of 20 | fingers | phalanges | depth, mm | thumb, degrees | ms, median and most |")
-    print("|---|---|---|---|---|---|---|")
+    print(
+        "| hand | held of 20 | fingers | phalanges | depth, mm | thumb, degrees | ms, median, most | on the way, mm |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
     for path in sorted(arguments.folder.glob("*.json")):
         empty_file()
         rig = truth.build(truth.read(path))
@@ -102,15 +119,15 @@ def run(arguments):
         rows, held = [], 0
         for kind, size in OBJECTS:
             rows.append(grasped(rig, hand, kind, size))
-            touching, _, deep, opposed, width, _ = rows[-1]
+            touching, _, deep, opposed, width, *_ = rows[-1]
             asked = 85.0 if kind == "box" or width > THICK else 100.0
             held += touching >= 3 and deep <= 2.0 and opposed >= asked
             if arguments.each:
                 print(f"  {path.stem} {kind} {size}: {rows[-1]}")
-        least, mean, deep, opposed, times = (np.array([row[n] for row in rows]) for n in (0, 1, 2, 3, 5))
+        least, mean, deep, opposed, times, passed = (np.array([row[n] for row in rows]) for n in (0, 1, 2, 3, 5, 6))
         print(
             f"| {path.stem} | {held} | {least.min()} | {mean.mean():.1f} | {deep.max():.2f} | {opposed.min():.0f} "
-            f"| {np.median(times) * 1000:.0f}, {times.max() * 1000:.0f} |"
+            f"| {np.median(times) * 1000:.0f}, {times.max() * 1000:.0f} | {passed.max():.2f} |"
         )
 
 

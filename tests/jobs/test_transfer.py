@@ -85,6 +85,20 @@ def off(before, after):
     return far * 1000.0, max(np.degrees(min(angle, 2 * np.pi - angle)) for angle in turned)
 
 
+@pytest.mark.parametrize("space", ["LOCAL", "LOCAL_OWNER_ORIENT", "LOCAL_WITH_PARENT"])
+@pytest.mark.parametrize("made", ["plain", "switched"])
+def test_a_hand_may_copy_the_rotation_of_its_control_in_any_space(made, space):
+    rig = RIGS[made]()
+    copy = next(each for each in rig.pose.bones["Palm"].constraints if each.type == "COPY_ROTATION")
+    copy.target_space, copy.owner_space = space, "LOCAL" if space == "LOCAL_OWNER_ORIENT" else space
+    bpy.context.view_layer.update()
+    key_ik(rig)
+    before = frames_of(rig, KEYS)
+    for side in ("FK", "IK"):
+        transfer(rig, side, 1, 12)
+        assert max(off(before, frames_of(rig, KEYS))) < 0.1
+
+
 @pytest.mark.parametrize("made", RIGS)
 def test_a_motion_goes_from_ik_to_fk_and_back(made):
     rig = RIGS[made]()

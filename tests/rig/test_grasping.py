@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.rig.grasping import GraspingHand, HeldSurface
+from ik_triangulation.rig.grasping.hand import GraspingHand
+from ik_triangulation.rig.grasping.surface import HeldSurface
 
 from ..characters import KINDS, character, part_of
 from ..jobs.test_grasp import rod

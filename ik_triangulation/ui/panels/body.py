@@ -4,6 +4,7 @@
 import bpy
 from bpy.types import Context, Panel, PropertyGroup, UILayout, UIList
 
+from ...rig import touchables
 from .. import preferences
 from ..context import active_bone, holdable_of, is_in_body
 from ..operators.contacts import (
@@ -58,9 +59,9 @@ class VIEW3D_UL_ik_triangulation_contacts(RowList, UIList):
         row.use_property_split = False
         held = contact.id_data.pose.bones.get(contact.tip)
         wrong = held is None or not held.ik_triangulation.hold or contact.frame_start > contact.frame_end
-        wrong = wrong or not _is_there(contact, context)
+        wrong = wrong or not _is_there(contact, context) or touchables.lost_support(contact) is not None
         row.alert = wrong
-        on = contact.bone or contact.support.name if contact.support else ""
+        on = contact.bone or contact.support.name if contact.support else contact.support_name
         row.label(text=f"{contact.tip} on {on}" if on else contact.tip, icon="ERROR" if wrong else "NONE")
         frames = row.row(align=True)
         for name in ("frame_start", "frame_end"):
@@ -104,6 +105,9 @@ class VIEW3D_PT_ik_triangulation_contacts(LimbPanel, Panel):
             frames.prop(contact, "frame_end")
             carrying = column.column(align=True)
             carrying.prop(contact, "support")
+            lost = touchables.lost_support(contact)
+            if lost:
+                paragraph(column, lost, context, "ERROR")
             if contact.support is not None and contact.support.type == "ARMATURE":
                 carrying.prop_search(contact, "bone", contact.support.data, "bones")
         if body.contacts:

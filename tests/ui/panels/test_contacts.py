@@ -4,7 +4,10 @@
 import bpy
 import pytest
 
+from ik_triangulation.jobs.bake import bake_body
+from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.rig.body import Contact, store_contacts
+from ik_triangulation.rig.touchables import lost_supports
 from ik_triangulation.ui.panels.body import VIEW3D_PT_ik_triangulation_contacts as PANEL
 from ik_triangulation.ui.panels.limbs import VIEW3D_PT_ik_triangulation as MAIN
 
@@ -51,6 +54,27 @@ def test_the_list_says_what_contacts_are_on_and_marks_what_is_not_there():
     store_contacts(rig, on)
     shown = drawn(PANEL)
     assert {"foot.L on Cup", "foot.L on hand.R", "foot.L on Gone", "support"} <= set(shown)
+
+
+def test_a_contact_whose_object_was_deleted_says_so_in_the_panel_and_at_the_next_bake():
+    rig = sliding_rig(12)
+    cup = bpy.data.objects.new("Cup", None)
+    bpy.context.scene.collection.objects.link(cup)
+    rig.pose.bones["foot.L"].ik_triangulation.hold = True
+    select(rig, "foot.L")
+    store_contacts(rig, [Contact("foot.L", 3, 6, cup), Contact("foot.L", 8, 9)])
+    contact = rig.ik_triangulation.contacts[0]
+    assert lost_supports(rig) == []
+    bpy.data.objects.remove(cup)
+    (told,) = lost_supports(rig)
+    assert told.startswith("'Cup', which 'foot.L' was in contact with from frame 3 on, was deleted")
+    assert "foot.L on Cup" in drawn(PANEL)
+    assert any("deleted" in text for text in drawn(PANEL))
+    report = bake_body(body_of(rig, "foot.L"), 1, 4)
+    assert told in report.warnings
+    contact.support = rig
+    contact.support = None
+    assert lost_supports(rig) == []
 
 
 def test_a_rig_that_is_animated_and_has_no_limbs_is_offered_contacts():
