@@ -35,6 +35,7 @@ from .keys import fewer_keys, values_before_start
 
 _AXES = (Vector(), *map(Vector, np.eye(3).tolist()))
 _STRETCHED = 1e-3  # of the squared length of the upper bone: a stretch that is made up for
+_REACHED = 1e-3  # of the reach: distance from the IK target that is no miss
 _LEAST = 1e-3  # of the reach: distance of a pole from the elbow that tells no side
 
 
@@ -111,10 +112,22 @@ class ControlMotion:
             rotation_angle(orientation(tip.to_3x3()), asked.rotation) if self.has_tip else 0.0,
             self._elbow_off(np.array(shown), asked) / self.reach,
         )
-        basis = _into_channels(armature, control, wanted @ tip.inverted_safe() @ control.matrix)
+        carried = self._out_of_reach(armature) @ tip
+        basis = _into_channels(armature, control, wanted @ carried.inverted_safe() @ control.matrix)
         pole = _into_location(armature, bones[controls.pole]) if controls.pole else None
         scale = bones[controls.base].matrix_basis.to_scale() if controls.base else None
         self._seen[frame] = _Seen(basis, pole, np.array(shown), scale, missing)
+
+    def _out_of_reach(self, armature: Object) -> Matrix:
+        """Return the translation (4x4) from the end of what IK turns to its target; none where it is there.
+
+        Where a control is out of reach, the limb only points at it: not the shown tip, but the target goes with it.
+        """
+        owner = armature.pose.bones[self.controls.owner]
+        constraint = owner.constraints[self.controls.constraint]
+        end = owner.tail if constraint.use_tail else owner.head
+        way = armature.pose.bones[constraint.subtarget].head - end
+        return Matrix.Translation(way if way.length > _REACHED * self.reach else Vector())
 
     def _elbow_off(self, shown: Array, asked: LimbPlaces) -> float:
         """Return how far an elbow is off: without what the rig's own stretch does if that is kept."""
