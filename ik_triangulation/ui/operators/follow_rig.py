@@ -2,7 +2,7 @@
 """Follow another rig: the body gets targets with the motion of the other selected character, at its own proportions."""
 
 import bpy
-from bpy.props import StringProperty
+from bpy.props import EnumProperty, StringProperty
 from bpy.types import Context, Object
 
 from ...cooperative import Job
@@ -24,6 +24,15 @@ class POSE_OT_ik_triangulation_follow_rig(JobOperator):
 
     source: StringProperty(name="Source", description="Armature to follow; empty for the other selected one")
 
+    keys_on: EnumProperty(
+        name="Keys On",
+        description="Controls of a generated rig that a bake keys, so that the character follows them",
+        items=[
+            ("FK", "FK Controls", "Key the rotations of the bones"),
+            ("IK", "IK Controls", "Key the IK controls of arms and legs as well"),
+        ],
+    )
+
     doing = "Reading the other rig"
 
     poll_problem = staticmethod(cannot_pose)
@@ -33,7 +42,7 @@ class POSE_OT_ik_triangulation_follow_rig(JobOperator):
         preview = scene.use_preview_range
         ends = (scene.frame_preview_start, scene.frame_preview_end) if preview else (scene.frame_start, scene.frame_end)
         source = self._source(context, armature)
-        return following.follow_rig.steps(armature, source, *ends, scene, context.view_layer)
+        return following.follow_rig.steps(armature, source, *ends, scene, context.view_layer, self.keys_on)
 
     def _source(self, context: Context, armature: Object) -> Object:
         if self.source:
@@ -66,7 +75,9 @@ class POSE_OT_ik_triangulation_follow_rig(JobOperator):
         return {"FINISHED"}
 
     def draw(self, context: Context) -> None:
-        self.column().prop_search(self, "source", context.scene, "objects")
+        column = self.column()
+        column.prop_search(self, "source", context.scene, "objects")
+        column.prop(self, "keys_on")
 
 
 register, unregister = bpy.utils.register_classes_factory((POSE_OT_ik_triangulation_follow_rig,))
