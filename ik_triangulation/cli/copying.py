@@ -89,8 +89,8 @@ def run_follow_rig(arguments: Namespace, run: Run) -> CommandResult:
     scene = run.open()
     armature, source = _pair(arguments, scene)
     span, layer = _span(arguments, scene), scene.view_layers[0]
-    where = {"scene": scene, "view_layer": layer}
-    followed = follow_rig(armature, source, *span, **where, keys_on=arguments.keys_on, progress=run.progress())
+    where = {"scene": scene, "view_layer": layer, "progress": run.progress()}
+    followed = follow_rig(armature, source, *span, keys_on=arguments.keys_on, **where)
     lines = [f"'{armature.name}' follows '{source.name}' at {followed.frames} frames by {', '.join(followed.tips)}"]
     lines += [f"Warning: {doubt}" for doubt in followed.doubts]
     part = {
@@ -106,7 +106,7 @@ def run_follow_rig(arguments: Namespace, run: Run) -> CommandResult:
         rig = body_of(armature, followed.tips[0])
         if rig is None:
             raise ChainError(f"The limbs of '{armature.name}' are no body. Bake them with bake --all.")
-        report = bake_body(rig, *span, **where, settings=body_settings(rig, rig.tips[-1]))
+        report = bake_body(rig, *span, scene=scene, view_layer=layer, settings=body_settings(rig, rig.tips[-1]))
         result = result_of([report], scene)
     result.parts["following"] = part
     result.warnings[:0], result.lines[:0] = followed.doubts, lines

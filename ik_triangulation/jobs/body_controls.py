@@ -7,7 +7,7 @@ Arms and legs then have keys on both sides, which show the same: whichever is sw
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 
 import numpy as np
@@ -54,12 +54,9 @@ def controlled_limbs(rig: RigBody, settings: BodyKeySettings) -> ControlledLimbs
 
 def bones_with_controls(rig: RigBody) -> list[str]:
     """Return the bones of a body, and the IK controls of its limbs."""
-    try:
-        keyed = [
-            name for limb, controls in limbs_with_ik(rig.armature) if limb.tip in rig.tips for name in controls.keyed
-        ]
-    except RigError:
-        found = []
+    found: ControlledLimbs = []
+    with suppress(RigError):
+        found = limbs_with_ik(rig.armature)
     keyed = [name for limb, controls in found if limb.tip in rig.tips for name in controls.keyed]
     return list(dict.fromkeys([*rig.bones, *keyed]))
 

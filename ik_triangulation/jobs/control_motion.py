@@ -143,7 +143,7 @@ class ControlMotion:
         """
         if not (self.controls.base and self._keeps_stretch):
             return float(np.linalg.norm(shown[1] - aimed[1]))
-        here, there = (Bend(*each[:, None], self.reach) for each in (shown, aimed))
+        here, there = (Bend(each[:1], each[1:2], each[2:], self.reach) for each in (shown, aimed))
         offsets = across(here.offsets, there.lines), there.offsets
         heights = [float(np.linalg.norm(each)) for each in offsets]
         return float(np.linalg.norm(offsets[0] - offsets[1] * (heights[0] / heights[1] if heights[1] else 0.0)))
