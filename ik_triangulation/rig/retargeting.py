@@ -3,8 +3,8 @@
 
 Both are compared in the space of their stances at rest: on the ground below the hips, Z up and Y to the front. The way
 over the ground is scaled by the legs, and so are heights, from those at rest on. Trunk and shoulders keep their own
-lengths. Hands are as far from their shoulders as arms are long; where the source's are near each other, they are as
-near here, so that they touch. Source: none.
+lengths. Wrists are as far from their shoulders as arms are long, so that elbows are as bent as the source's; where the
+source's palms are near each other, those here are as near, so that they touch. Source: none.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from ..kinematics.arrays import Numbers
 from ..kinematics.rotation import orientation
 from ..motion.contacts import Indexed, Planted, planted, planted_spans
 from .anatomy.limbs import ARM, LEG, NECK, BodyLimb, rest_body
+from .freedom import can_turn
 from .matching import end_frames, frame_along
 from .stance import stance_of
 
@@ -334,10 +335,10 @@ class Retargeting:
             found[FACE] = self._carried(FACE, CHEST, shown, chest)
         shoulders, palms, turns = {}, {}, {}
         for end, arm in self.arms.items():
-            shoulder = f"shoulder.{end[-1]}"
-            shoulders[end] = self._carried(shoulder, CHEST, shown, chest).place
-            palms[end] = shoulders[end] + arm * (shown[end].carries(self.source.point(end)) - shown[shoulder].place)
+            shoulders[end] = self._shoulder(end[-1], shown, chest)
+            wrist = shoulders[end] + arm * (shown[end].place - shown[f"shoulder.{end[-1]}"].place)
             turns[end] = shown[end].turn @ self.turned[end]
+            palms[end] = wrist + turns[end] @ self.target.point(end)
         for _ in range(_MEETINGS):
             self._bring_together(palms, shown, near)
             for end, palm in palms.items():
@@ -365,6 +366,16 @@ class Retargeting:
             whole = min(int(share), max(len(turns) - 2, 0))
             found[name] = turns[whole].slerp(turns[whole + 1], share - whole) if len(turns) > 1 else turns[0]
         return found
+
+    def _shoulder(self, side: str, shown: Mapping[str, PartPlace], chest: PartPlace) -> Vector:
+        """Return the head of an upper arm on a collar bone that is turned as the source's, if it is one that turns."""
+        target, shoulder, clavicle = self.target, f"shoulder.{side}", f"{CLAVICLE}.{side}"
+        at, below = chest, CHEST
+        own = target.bones.get(clavicle)
+        if own and clavicle in shown and can_turn(target.armature.pose.bones[own]):
+            root = chest.carries(target.at_rest(clavicle) - target.at_rest(CHEST))
+            at, below = PartPlace(root, shown[clavicle].turn), clavicle
+        return at.carries(target.at_rest(shoulder) - target.at_rest(below))
 
     def _carried(self, name: str, on: str, shown: Mapping[str, PartPlace], base: PartPlace) -> PartPlace:
         """Return where a part is that another one carries: as the source's has moved on its own since rest."""
