@@ -223,7 +223,7 @@ class Retargeting:
         hips, up = np.array([each[HIPS].place for each in shown]).T, np.array((0.0, 0.0, 1.0))
         legs = [self.source.length(end) for end in feet]
         each = zip(balls, planted_spans(balls, hips, up, legs, fps, fade), legs, strict=True)
-        found = dict(zip(feet, ([*_settled(*some)] for some in each), strict=True))
+        found = dict(zip(feet, ([*settled(*some)] for some in each), strict=True))
         self.floor = self._floor(balls, found)
         return found
 
@@ -425,7 +425,7 @@ class Retargeting:
         return 1.0 - t * t * (3.0 - 2.0 * t)
 
 
-def _settled(ball: Numbers, spans: Sequence[Indexed], leg: float) -> Iterator[Indexed]:
+def settled(ball: Numbers, spans: Sequence[Indexed], leg: float) -> Iterator[Indexed]:
     """Yield the spans of a ball (3, F) without their ends in which it still comes down on, or leaves, its place.
 
     A foot that lands on its heel would have to lift its ankle for the ball to be there at once.
