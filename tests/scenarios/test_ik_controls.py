@@ -434,6 +434,7 @@ def test_a_walk_is_followed_on_the_ik_controls_which_show_what_the_fk_controls_d
     source.location.x = 2.0
     result = follow_rig(rig, source, 1, last, keys_on="IK")
     assert rig.pose.bones["foot_fk.L"].ik_triangulation.keys_on == "IK"
+    assert "hand_ik.L" in control_names(rig.pose.bones["hand_fk.L"]).ik  # of a button in the panel
     body = body_of(rig, result.tips[0])
     report = with_followers(bake_body(body, 1, last), body, bpy.context.scene, bpy.context.view_layer)
     assert not report.not_following
