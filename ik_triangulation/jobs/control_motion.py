@@ -150,7 +150,7 @@ class ControlMotion:
 
     @property
     def let_off(self) -> Array:
-        """Distances (F) of the places at which elbows are aimed, for calm turns, from the solved ones [of the reach]."""
+        """Distances (F) from the solved elbows of where they are aimed, for calm turns [of the reach]."""
         aimed = np.array([self._aimed[frame] for frame in self.frames])
         return np.asarray(np.linalg.norm(aimed - self.bend.elbows, axis=1) / self.reach)
 
