@@ -18,8 +18,8 @@ from ..cooperative import Work
 from ..errors import RigError
 from ..kinematics.batch import Geometry, States
 from ..rig.body import RigBody
-from ..rig.destination import Destination
 from ..rig.ik_controls import IKControls, limbs_with_ik
+from ..rig.layers import Destination
 from ..rig.limb import Limb
 from ..rig.timeline import Clock
 from ..settings import KeySettings, settings_of
