@@ -42,6 +42,13 @@ def add_copying_commands(commands: Any) -> None:
         "--source", metavar="ARMATURE", help="armature that moves (default: the only other one in the scene)"
     )
     following.add_argument("--bake", action="store_true", help="bake the body as well, so that its bones are keyed")
+    following.add_argument(
+        "--keys-on",
+        type=str.upper,
+        choices=["FK", "IK"],
+        default="FK",
+        help="controls of a generated rig that a bake keys (default: fk)",
+    )
     add_accept_misses(following)
     following.set_defaults(run=run_follow_rig)
 
@@ -81,7 +88,8 @@ def run_follow_rig(arguments: Namespace, run: Run) -> CommandResult:
     scene = run.open()
     armature, source = _pair(arguments, scene)
     span, layer = _span(arguments, scene), scene.view_layers[0]
-    followed = follow_rig(armature, source, *span, scene=scene, view_layer=layer, progress=run.progress())
+    where = {"scene": scene, "view_layer": layer, "progress": run.progress()}
+    followed = follow_rig(armature, source, *span, keys_on=arguments.keys_on, **where)
     lines = [f"'{armature.name}' follows '{source.name}' at {followed.frames} frames by {', '.join(followed.tips)}"]
     lines += [f"Warning: {doubt}" for doubt in followed.doubts]
     part = {

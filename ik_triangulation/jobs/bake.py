@@ -35,11 +35,12 @@ from ..rig.targets.untouched import check_body_limbs, take_along_shown
 from ..rig.timeline import Clock, check_nla, evaluated_time, mark
 from ..rig.touchables import lost_supports
 from .bake_wave import BakePlan, Span, bake_together, check_something
-from .controls import Track, check_keyed, keyed_bones, watch_of
-from .keys import BodyKeySettings, body_keys, body_settings, check_fk, check_layer, frames_of_target
+from .body_controls import ControlledLimbs, controlled_limbs, follow_written
+from .controls import check_keyed, kept_by_hand, keyed_bones, watch_of
+from .keys import BodyKeySettings, body_keys, body_settings, check_layer, frames_of_target
 from .report import Report
 from .solved_body import BAKE_PARTS, solve_body_frames
-from .tips import follow_body, report_written, with_followers
+from .tips import report_written, with_followers
 from .writing import Transaction, Undo, Writing, write_together
 
 
@@ -279,7 +280,7 @@ def bake_body(
     if within is None and not keep:
         check_something([rig])
     warnings = [*check_keys(rig.armature, rig.bones, kind), *limit_notes(rig.pose_bones)]
-    check_fk(settings)
+    controlled = controlled_limbs(rig, settings)
     warnings += check_layer(settings, rig.armature)
     warnings += lost_supports(rig.armature)
     check_hips(rig.armature, rig.hips, kind, rig.hips_motion != "FIXED")
@@ -294,18 +295,30 @@ def bake_body(
             reopen_layers([LayerOf(rig.armature, rig.bones, first, last)], made, view_layer, undo)
         solving = solve_body_frames(rig, frames, settings, warnings, scene, view_layer, undo)
         samples, problem, between, states = yield from solving
-        kept, count = _kept(rig, ends, scene) if keep else ({}, 0)
+        kept, count = _kept(rig, controlled, ends, scene) if keep else ({}, 0)
         if count:
             warnings.append(f"Keys made by hand were kept at {count} frames.")
         making = body_keys(rig, problem, between, states, settings, ends, scene, kept)
         keys = yield from relay(making, (2, BAKE_PARTS))
         part = Writing(rig, keys, ends, destination, kind, bool(count))
-        writing = write_together([part], undo, scene=scene, view_layer=view_layer)
+        where = {"scene": scene, "view_layer": view_layer}
+        writing = write_together([part], undo, **where)
         (written,) = yield from relay(writing, (3, BAKE_PARTS))
         record_body(rig, (*ends, step), settings, destination.bag(kind, rig.armature, undo), undo)
-        if settings.keys_on == "FK_SWITCH":
-            track = Track.of(destination, kind, rig.armature, undo)
-            yield from relay(follow_body(rig, ends, track, scene, view_layer, undo), (3, BAKE_PARTS))
+        following = follow_written(
+            problem,
+            states,
+            controlled,
+            settings,
+            ends,
+            destination,
+            undo,
+            scene=scene,
+            view_layer=view_layer,
+            keep=keep,
+        )
+        shown = yield from relay(following, (3, BAKE_PARTS))
+        warnings += [warning for each in shown for warning in each.warnings]
         reporting = report_written(
             problem,
             states,
@@ -315,8 +328,8 @@ def bake_body(
             allowed=keys.allowed,
             times=None if count else keys.times,
             warnings=warnings,
-            keys=written,
-            full_keys=keys.full_keys(written, settings.reduce),
+            keys=written + sum(each.keys for each in shown),
+            full_keys=keys.full_keys(written, settings.reduce) + sum(each.full for each in shown),
         )
         report = yield from relay(reporting, (4, BAKE_PARTS))
         if report.outside is not None and keys.outside is not None:
@@ -331,12 +344,15 @@ def bake_body(
     return replace(report, seconds=perf_counter() - started)
 
 
-def _kept(rig: RigBody, ends: tuple[float, float], scene: Scene) -> tuple[Mapping[str, ByHand], int]:
+def _kept(
+    rig: RigBody, controlled: ControlledLimbs, ends: tuple[float, float], scene: Scene
+) -> tuple[Mapping[str, ByHand], int]:
     """Return the rotation keys made by hand between two frames, and at how many frames there are any to keep."""
     times = [*map(Clock(scene, rig.armature).time, ends)]
     kept = made_by_hand(rig.armature, rig.bones, *times)
     located = located_by_hand(rig.armature, rig.hips, *times) if rig.hips_motion != "FIXED" else []
-    return kept, len({*located, *(time for keys in kept.values() for time in keys)})
+    of_controls = [keys for limb, _ in controlled for keys in kept_by_hand(limb, *times).values()]
+    return kept, len({*located, *(time for keys in (*kept.values(), *of_controls) for time in keys)})
 
 
 class BodyBake(NamedTuple):

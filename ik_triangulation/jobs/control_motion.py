@@ -20,7 +20,7 @@ from ..kinematics import Free
 from ..kinematics.arrays import Array
 from ..kinematics.rotation import orientation, rotation_angle
 from ..motion.frames import flowing, straight
-from ..motion.pole_path import Bend, StretchSearch, across, bend_sides, mean_angle, turned_about, turns_between
+from ..motion.pole_path import Bend, StretchSearch, across, calm_sides, mean_angle, turned_about, turns_between
 from ..motion.reduction import ControlBounds, FullBake, JointChannels
 from ..rig.by_hand.shown_limb import is_animated_by_hand
 from ..rig.freedom import keyed
@@ -35,6 +35,7 @@ from .keys import fewer_keys, values_before_start
 
 _AXES = (Vector(), *map(Vector, np.eye(3).tolist()))
 _STRETCHED = 1e-3  # of the squared length of the upper bone: a stretch that is made up for
+_REACHED = 1e-3  # of the reach: distance from the IK target that is no miss
 _LEAST = 1e-3  # of the reach: distance of a pole from the elbow that tells no side
 
 
@@ -86,13 +87,20 @@ class ControlMotion:
             keeps_stretch = is_animated_by_hand(limb.armature, controls)
         self._keeps_stretch = not controls.base or keeps_stretch
         self._looked = 0
+        self._aimed = dict(zip(self.frames, elbows, strict=True))
         if controls.pole:
             hinge, distance, upper = _pole_at_rest(limb.armature, controls)
             hinges = np.array([each.upper @ hinge for each in asked])
-            self._sides = bend_sides(self.bend, hinges)
+            self._sides = self._sides_of(hinges)
             sizes = self.bend.upper_lengths / upper
             heights = np.linalg.norm(self.bend.offsets, axis=1)
+            aimed = elbows - self.bend.offsets + heights[:, None] * self._sides
+            self._aimed = dict(zip(self.frames, aimed, strict=True))
             self._distances = heights + np.maximum(distance * sizes, _LEAST * self.reach)
+
+    def _sides_of(self, hinges: Array) -> Array:
+        """Return the sides (F x 3) to which the limb is to bend."""
+        return calm_sides(self.bend, hinges, np.array(self.frames, float))
 
     def see(self, depsgraph: Depsgraph, frame: float) -> None:
         """Measure a frame, evaluated."""
@@ -110,9 +118,10 @@ class ControlMotion:
         missing = Discrepancy(
             (wanted @ _tail(self.limb) - tip @ _tail(self.limb)).length / self.reach,
             rotation_angle(orientation(tip.to_3x3()), asked.rotation) if self.has_tip else 0.0,
-            self._elbow_off(np.array(shown), asked) / self.reach,
+            self._elbow_off(np.array(shown), np.array((asked.bend[0], self._aimed[frame], asked.bend[2]))) / self.reach,
         )
-        there = wanted @ tip.inverted_safe() @ control.matrix
+        carried = self._out_of_reach(armature) @ tip
+        there = wanted @ carried.inverted_safe() @ control.matrix
         if self.has_tip and self._own_axes:
             name, axes = self._own_axes
             copying = orientation(bones[name].matrix.to_3x3())
@@ -125,15 +134,34 @@ class ControlMotion:
         scale = bones[controls.base].matrix_basis.to_scale() if controls.base else None
         self._seen[frame] = _Seen(basis, pole, np.array(shown), scale, missing)
 
-    def _elbow_off(self, shown: Array, asked: LimbPlaces) -> float:
-        """Return how far an elbow is off: without what the rig's own stretch does if that is kept."""
+    def _out_of_reach(self, armature: Object) -> Matrix:
+        """Return the translation (4x4) from the end of what IK turns to its target; none where it is there.
+
+        Where a control is out of reach, the limb only points at it: not the shown tip, but the target goes with it.
+        """
+        owner = armature.pose.bones[self.controls.owner]
+        constraint = owner.constraints[self.controls.constraint]
+        end = owner.tail if constraint.use_tail else owner.head
+        way = armature.pose.bones[constraint.subtarget].head - end
+        return Matrix.Translation(way if way.length > _REACHED * self.reach else Vector())
+
+    def _elbow_off(self, shown: Array, aimed: Array) -> float:
+        """Return how far an elbow is off where it is aimed at: without what the rig's own stretch does if that is kept.
+
+        Both are places of root, elbow and wrist (3 x 3).
+        """
         if not (self.controls.base and self._keeps_stretch):
-            return float(np.linalg.norm(shown[1] - np.array(asked.bend[1])))
-        rows = (np.array(each)[:, None] for each in (shown, asked.bend))
-        here, there = (Bend(row[0], row[1], row[2], self.reach) for row in rows)
+            return float(np.linalg.norm(shown[1] - aimed[1]))
+        here, there = (Bend(each[:1], each[1:2], each[2:], self.reach) for each in (shown, aimed))
         offsets = across(here.offsets, there.lines), there.offsets
         heights = [float(np.linalg.norm(each)) for each in offsets]
         return float(np.linalg.norm(offsets[0] - offsets[1] * (heights[0] / heights[1] if heights[1] else 0.0)))
+
+    @property
+    def let_off(self) -> Array:
+        """Distances (F) from the solved elbows of where they are aimed, for calm turns [of the reach]."""
+        aimed = np.array([self._aimed[frame] for frame in self.frames])
+        return np.asarray(np.linalg.norm(aimed - self.bend.elbows, axis=1) / self.reach)
 
     @property
     def missing(self) -> list[Discrepancy]:
@@ -157,13 +185,13 @@ class ControlMotion:
         if not self.controls.pole:
             return
         lines, weights = self.bend.lines, self._shares(there)
-        angles = turns_between(self.bend.offsets, across(there.offsets, lines), lines)
+        angles = turns_between(self._sides, across(there.offsets, lines), lines)
         self._turn = self._turn - (weights * angles if self._looked else mean_angle(angles, weights))
         self._looked += 1
 
     def _shares(self, there: Bend) -> Array:
         """Return the shares (F) by which the elbow tells the side of the bend, as solved and as shown `there`."""
-        return np.minimum(self.bend.shares, there.shares)
+        return there.shares
 
     def channels(self, clock: Clock, first: float) -> list[Channel]:
         """Return the channels to key, which run on from the values before `first` (time in the action)."""
@@ -239,7 +267,11 @@ class LimbPlaces(NamedTuple):
     @staticmethod
     def shown(armature: Object, controls: IKControls, limb: Limb) -> LimbPlaces:
         """Return those that an evaluated armature shows."""
-        frames = {each.bone: frame_shown(armature, each) for each in controls.showing}
+        return LimbPlaces.at({each.bone: frame_shown(armature, each) for each in controls.showing}, controls, limb)
+
+    @staticmethod
+    def at(frames: Mapping[str, Matrix], controls: IKControls, limb: Limb) -> LimbPlaces:
+        """Return those of a limb whose bones have these frames (4x4, armature space), by their names."""
         tip, upper, lower = frames[controls.tip.bone], frames[controls.upper], frames[controls.lower]
         tail = tip @ _tail(limb)
         wrist = tip.translation if controls.tip.bone != controls.lower else tail

@@ -44,7 +44,6 @@ from .control_motion import ControlMotion, Discrepancy, LimbPlaces
 from .keys import LimbBake, WrittenKeys, check_layer, poses_of, write_bakes
 from .measure import EvaluatedLimb, Watch, astray, remedy_of, shown_tip
 from .report import Remedy
-from .shot import frames_of
 from .writing import Keys, Undo, write_together
 
 _MOST = 8  # properties that are set one after the other
@@ -302,41 +301,77 @@ def write_by_settings(
     return [written[id(bake)] for bake in bakes]
 
 
+class OntoControls(NamedTuple):
+    """A limb to write onto its IK controls: where it is to be at each frame, and its `reach`, in armature space.
+
+    Key reduction keeps the poses of the targets of the limbs `posed`.
+    """
+
+    bake: LimbBake
+    controls: IKControls
+    places: Mapping[float, LimbPlaces]
+    reach: float
+    posed: Sequence[Limb]
+
+
 def write_onto_controls(bake: LimbBake, undo: ExitStack, *, scene: Scene, view_layer: ViewLayer) -> Work[WrittenKeys]:
     """Key the IK controls of a limb so that they show its solved frames, and the properties that have them followed.
 
     Closing `undo` restores everything, also if the work is closed before its end.
     """
-    limb, frames, clock = bake.limb, list(frames_of(bake.solved)), Clock(scene, bake.limb.armature)
-    controls = ik_controls_of(limb)
-    track = Track.of(bake.destination, limb.destination, limb.armature, undo)
-    reader = FrameReader(limb, scene, view_layer, frames)
-    yield from show_side(controls, bake.ends, reader, track, undo)
+    limb, controls = bake.limb, ik_controls_of(bake.limb)
     places = {each.now.frame: LimbPlaces.of(each, controls, limb) for each in bake.solved}
-    motion = ControlMotion(limb, controls, places, bake.solved[0].pose.chain.reach)
-    yield from reader.evaluate(frames, motion.see)
-    interpolation = interpolation_of(frames, *bake.ends, limb.interpolation)
-    times, first = [clock.time(frame) for frame in frames], clock.time(bake.ends[0])
-    for remaining in reversed(range(_ROUNDS if not bake.kept else 2)):
-        runs = motion.channels(clock, first)
-        full = len(times) * sum(len(run.indices) for run in runs)
+    part = OntoControls(bake, controls, places, bake.solved[0].pose.chain.reach, [limb])
+    (written,) = yield from write_places([part], undo, scene=scene, view_layer=view_layer)
+    return written
+
+
+def write_places(
+    parts: Sequence[OntoControls], undo: ExitStack, *, scene: Scene, view_layer: ViewLayer
+) -> Work[list[WrittenKeys]]:
+    """Do what write_onto_controls() does for limbs of one armature that are baked with the same settings of keys."""
+    bake, frames = parts[0].bake, list(parts[0].places)
+    limb, ends, kept = bake.limb, bake.ends, any(part.bake.kept for part in parts)
+    clock, reader = Clock(scene, limb.armature), FrameReader(limb, scene, view_layer, frames)
+    track = Track.of(bake.destination, limb.destination, limb.armature, undo)
+    for part in parts:
+        yield from show_side(part.controls, ends, FrameReader(part.bake.limb, scene, view_layer, frames), track, undo)
+    motions = [ControlMotion(part.bake.limb, part.controls, part.places, part.reach) for part in parts]
+
+    def see(depsgraph: Depsgraph, frame: float) -> None:
+        for motion in motions:
+            motion.see(depsgraph, frame)
+
+    yield from reader.evaluate(frames, see)
+    interpolation = interpolation_of(frames, *ends, limb.interpolation)
+    times, first = [clock.time(frame) for frame in frames], clock.time(ends[0])
+    for remaining in reversed(range(_ROUNDS if not kept else 2)):
+        runs = [motion.channels(clock, first) for motion in motions]
+        full = [len(times) * sum(len(run.indices) for run in some) for some in runs]
         with Undo() as attempt:
-            part = bake.writing(Keys(runs, times, interpolation, full), ControlBones.of(limb.armature, runs))
-            (count,) = yield from write_together([part], attempt, scene=scene, view_layer=view_layer)
-            yield from reader.evaluate(frames, motion.see)
-            if not remaining or _is_close(motion.missing):
+            writings = [
+                part.bake.writing(Keys(some, times, interpolation, count), ControlBones.of(limb.armature, some))
+                for part, some, count in zip(parts, runs, full, strict=True)
+            ]
+            counts = yield from write_together(writings, attempt, scene=scene, view_layer=view_layer)
+            yield from reader.evaluate(frames, see)
+            if not remaining or all(_is_close(motion.missing) for motion in motions):
                 undo.push(attempt.pop_all())
                 break
-        motion.correct()
-    warnings = () if bake.kept else _of_elbow(motion, controls, scene)
-    if limb.reduce and len(times) > 2 and not bake.kept:
-        poses = poses_of([limb], frames, scene)
-        at, fewer, deviation = yield from motion.reduced(runs, times, interpolation == "LINEAR", poses)
-        times = [times[k] for k in at]
-        part = part._replace(keys=Keys(fewer, times, interpolation, full))
-        (count,) = yield from write_together([part], undo, scene=scene, view_layer=view_layer)
-        return WrittenKeys(count, full, at, deviation, warnings)
-    return WrittenKeys(count, full, range(len(frames)), warnings=warnings)
+        for motion in motions:
+            motion.correct()
+    written = []
+    for part, motion, some, count, most, writing in zip(parts, motions, runs, counts, full, writings, strict=True):
+        warnings = () if kept else _of_elbow(motion, part.controls, scene)
+        at, deviation = range(len(frames)), 0.0
+        if limb.reduce and len(times) > 2 and not kept:
+            poses = poses_of(part.posed, frames, scene)
+            at, fewer, deviation = yield from motion.reduced(some, times, interpolation == "LINEAR", poses)
+            keys = Keys(fewer, [times[k] for k in at], interpolation, most)
+            writing = writing._replace(keys=keys)
+            (count,) = yield from write_together([writing], undo, scene=scene, view_layer=view_layer)
+        written.append(WrittenKeys(count, most, at, deviation, warnings))
+    return written
 
 
 def show_side(
@@ -406,7 +441,8 @@ def _is_close(missing: Sequence[Discrepancy]) -> bool:
 
 def _of_elbow(motion: ControlMotion, controls: IKControls, scene: Scene) -> list[str]:
     """Return a warning that names the elbow and the frame where it is farthest from the solution, if that is far."""
-    far = [(each.elbow, frame) for each, frame in zip(motion.missing, motion.frames, strict=True)]
+    rows = zip(motion.missing, motion.let_off.tolist(), motion.frames, strict=True)
+    far = [(each.elbow + let_off, frame) for each, let_off, frame in rows]
     worst, frame = max(far)
     count = sum(off > _WARNED for off, _ in far)
     if not count:

@@ -13,7 +13,7 @@ from bpy.types import Object, PropertyGroup, Scene, ViewLayer
 from mathutils import Matrix, Quaternion
 
 from ..cooperative import Job, Work, cooperative, finished, relay
-from ..errors import AnimationError, RigError, TargetError
+from ..errors import AnimationError, RigError, SettingError, TargetError
 from ..rig.anatomy.limbs import ARM, LEG, NECK, Anatomy
 from ..rig.armature import bones_from_tip
 from ..rig.body import Contact, RigBody
@@ -43,6 +43,8 @@ from .problem import body_of, read_problem
 from .setup import NewBody, new_target, set_up_body
 from .writing import Keys, Undo, Writing, keep_objects, write_together
 
+_SIDES = "FK", "IK"
+
 _SMOOTHING = 0.3  # of elbows and knees, which the targets leave free: those of a recording move smoothly
 
 _AHEAD = 3.0  # of a leg: distance to what a head looks at, so far that its place matters little
@@ -68,15 +70,17 @@ def follow_rig(
     frame_end: int,
     scene: Scene | None = None,
     view_layer: ViewLayer | None = None,
+    keys_on: str = "FK",
 ) -> Job[Following]:
     """Set up a body, and key new targets for it so that it moves as another character does, whatever its proportions.
 
     Hips, chest, hands and feet get empties with a key at every frame, and the head one in front of its face. The way
     over the ground and the heights are scaled by the legs, hands by the arms; planted feet stay at one place, and hands
     that touch still do. All is relative to where both characters stand at rest, and to where they look. The bones get
-    generated keys that turn them as those of the source; baking the body corrects these where the targets need it.
-    Targets of an earlier call are replaced. Raises an IKError that names the culprit; then, and if
-    it is stopped, nothing has changed.
+    generated keys that turn them as those of the source; baking the body corrects these where the targets need it. With
+    `keys_on` "IK" a bake also keys the IK controls of arms and legs, and the character follows those. Targets of an
+    earlier call are replaced. Raises an IKError that names the culprit; then, and if it is stopped, nothing has
+    changed.
     """
     check_registered()
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
@@ -87,6 +91,10 @@ def follow_rig(
         raise TargetError(f"'{source.name}' is no armature. Choose one that moves.")
     check_armature(armature, view_layer)
     check_range(scene, frame_start, frame_end, 1)
+    if keys_on not in _SIDES:
+        raise SettingError(f"Keys On '{keys_on}' is unknown. Choose one of {', '.join(_SIDES)}.")
+    if keys_on == "IK":
+        limbs_with_ik(armature)
     if next(moving_curves(source), None) is None and not any(bone.constraints for bone in source.pose.bones):
         raise AnimationError(f"'{source.name}' is not animated. Give it an action, or choose another armature.")
     theirs, anatomy = Figure(source), Anatomy(armature, Controls(armature))
@@ -112,7 +120,7 @@ def follow_rig(
         retargeting, fade = Retargeting(theirs, own), armature.ik_triangulation.contact_fade
         spans = retargeting.spans(shown, fps_of(scene, frames), fade)
         wanted = retargeting.frames(shown, spans, fade)
-        tips = _give_targets(armature, own, body, wanted, frames, before, scene, undo)
+        tips = _give_targets(armature, own, body, wanted, frames, before, keys_on, scene, undo)
         found = [
             Contact(own.bones[end], frames[first], frames[last]) for end, runs in spans.items() for first, last in runs
         ]
@@ -168,12 +176,14 @@ def _give_targets(
     wanted: Mapping[str, Sequence[Matrix]],
     frames: Sequence[float],
     before: Collection[Object | None],
+    keys_on: str,
     scene: Scene,
     undo: Undo,
 ) -> tuple[str, ...]:
     """Make the limbs of a body that follows, with a new keyed empty for each, and return their tips."""
     bones, settings = armature.pose.bones, armature.ik_triangulation
-    keys_on = "FK_SWITCH" if _has_ik(armature) else "FK"  # controls that are not followed show nothing
+    if keys_on == "FK" and _has_ik(armature):
+        keys_on = "FK_SWITCH"  # controls that are not followed show nothing
     settings.hips, settings.hips_motion, settings.balance = body.hips, "FREE", False
     tips = []
     for bone in bones:

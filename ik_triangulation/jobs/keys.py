@@ -285,12 +285,6 @@ def body_settings(rig: RigBody, tip: str = "") -> BodyKeySettings:
     return BodyKeySettings.of(limbs[tip or next(iter(limbs))], within=within)
 
 
-def check_fk(settings: KeySettings) -> None:
-    """Raise SettingError if a body is to be written to IK controls."""
-    if settings.keys_on == "IK":
-        raise SettingError("A body turns its FK controls. Choose them for Keys On, or take the limb out of the body.")
-
-
 def check_layer(settings: KeySettings | Limb, armature: Object) -> list[str]:
     """Raise SettingError if keys on a layer are asked for that it cannot have; return warnings about the layer."""
     if settings.destination != "LAYER":

@@ -33,16 +33,17 @@ from ..rig.targets.props import muted
 from ..rig.targets.untouched import take_along_shown
 from ..rig.timeline import check_nla, evaluated_time
 from ..rig.units import distance_text
-from .controls import Track, check_keyed, watch_of, write_by_settings
+from .body_controls import controlled_limbs, follow_written
+from .controls import check_keyed, watch_of, write_by_settings
 from .frame_solver import JudgedFrames, SolvedFrame, outside
-from .keys import BodyKeySettings, LimbBake, body_keys, body_settings, check_fk, check_layer
+from .keys import BodyKeySettings, LimbBake, body_keys, body_settings, check_layer
 from .measure import measure_frames, moved_inside, none_due, report_of
 from .natural_shot import begun_as_shown
 from .problem import BodyProblem, read_problem
 from .props import StopOfProp, check_held, held_props, hold_props, own_holds
 from .reach_motion import STRAIGHT, BodyReachMotion, BodyVisit, ReachMotion, ReachStyle, TargetVisit
 from .report import Report
-from .tips import follow_body, report_written
+from .tips import report_written
 from .writing import Undo, Writing, write_together
 
 PATHS = ("BOW", "ARC", "LINE")
@@ -320,7 +321,7 @@ def reach_with_body(
     settings = settings or body_settings(rig, tip)
     ends, kind = (frame_start, last), settings.destination
     warnings = check_keys(rig.armature, rig.bones, kind)
-    check_fk(settings)
+    controlled = controlled_limbs(rig, settings)
     warnings += check_layer(settings, rig.armature)
     check_hips(rig.armature, rig.hips, kind, rig.hips_motion != "FIXED")
     check_nla(rig.armature, scene, *ends, kind)
@@ -328,7 +329,7 @@ def reach_with_body(
     read: dict[int, BodySamples] = {}
     for number, each in enumerate(rigs):
         same = next((other for other in read if rigs[other] == each), None)
-        reading = read_body(each, scene, frames, view_layer, switched=settings.keys_on == "FK_SWITCH")
+        reading = read_body(each, scene, frames, view_layer, switched=settings.keys_on != "FK")
         read[number] = (yield from relay(reading, (0, _PARTS))) if same is None else read[same]
     _check_influence(read[0])
     problem, between = (yield from relay(read_problem(rig, read[0], scene), (0, _PARTS))), None
@@ -346,9 +347,10 @@ def reach_with_body(
         parts = [Writing(rig, keys, ends, destination, kind)]
         writing = write_together(parts, undo, scene=scene, view_layer=view_layer)
         (written,) = yield from relay(writing, (3, _PARTS))
-        if settings.keys_on == "FK_SWITCH":
-            track = Track.of(destination, kind, rig.armature, undo)
-            yield from relay(follow_body(rig, ends, track, scene, view_layer, undo), (3, _PARTS))
+        following = follow_written(
+            problem, states, controlled, settings, ends, destination, undo, scene=scene, view_layer=view_layer
+        )
+        shown = yield from relay(following, (3, _PARTS))
         reporting = report_written(
             problem,
             states,
@@ -356,9 +358,9 @@ def reach_with_body(
             scene,
             between=between,
             times=keys.times,
-            warnings=[*warnings, *motion.warnings],
-            keys=written,
-            full_keys=keys.full_keys(written, settings.reduce),
+            warnings=[*warnings, *motion.warnings, *(warning for each in shown for warning in each.warnings)],
+            keys=written + sum(each.keys for each in shown),
+            full_keys=keys.full_keys(written, settings.reduce) + sum(each.full for each in shown),
         )
         report = yield from relay(reporting, (3, _PARTS))
         view_layer.update()

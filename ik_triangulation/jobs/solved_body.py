@@ -49,7 +49,7 @@ def solve_body_frames(
     relaxed = AitkenSteps()
     for attempt in range(_FITS):
         samples = yield from relay(
-            read_body(rig, scene, frames, view_layer, switched=settings.keys_on == "FK_SWITCH"), (0, BAKE_PARTS)
+            read_body(rig, scene, frames, view_layer, switched=settings.keys_on != "FK"), (0, BAKE_PARTS)
         )
         if layer:
             samples = yield from relay(as_below(rig, samples, scene, view_layer), (0, BAKE_PARTS))

@@ -446,13 +446,19 @@ def let_body_follow(
 
 
 def follow_body(
-    rig: RigBody, ends: tuple[int, int], track: Track | None, scene: Scene, view_layer: ViewLayer, undo: ExitStack
+    rig: RigBody,
+    ends: tuple[int, int],
+    track: Track | None,
+    scene: Scene,
+    view_layer: ViewLayer,
+    undo: ExitStack,
+    tips: Sequence[str],
 ) -> Work[None]:
-    """Set and key the properties by which the character follows a body that is written."""
-    for tip in rig.tips:
+    """Set and key the properties by which the character follows these `tips` of a body that is written."""
+    for tip in tips:
         limb = BodyWatch(rig, tip).limb
         yield from let_show(limb, ends, track, undo, scene=scene, view_layer=view_layer)
-    for tip in rig.tips:
+    for tip in tips:
         set_switches(BodyWatch(rig, tip), frames_between(*ends), True, scene, view_layer, undo, track)
 
 

@@ -23,7 +23,7 @@ from ..errors import RigError, SettingError
 from ..kinematics import Free
 from ..kinematics.arrays import Array
 from ..kinematics.rotation import orientation, rotation_angle
-from ..motion.pole_path import Bend
+from ..motion.pole_path import Bend, bend_sides
 from ..rig.by_hand.shown_limb import stretches_of
 from ..rig.checks import check_armature, check_frames
 from ..rig.frames.reader import FrameReader
@@ -200,6 +200,11 @@ class _IKSide(ControlMotion):
 
     def __init__(self, limb: Limb, controls: IKControls, wanted: Mapping[float, LimbPlaces]) -> None:
         super().__init__(limb, controls, wanted, _reach(limb), keeps_stretch=False)
+
+    def _sides_of(self, hinges: Array) -> Array:
+        heights = np.linalg.norm(self.bend.offsets, axis=1)[:, None]
+        exact = self.bend.offsets / np.maximum(heights, 1e-30)
+        return np.where(heights > _STRAIGHT * self.reach, exact, bend_sides(self.bend, hinges))
 
     def _shares(self, there: Bend) -> Array:
         heights = [np.linalg.norm(each.offsets, axis=1) for each in (self.bend, there)]

@@ -8,8 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kinematics.arrays import Array
+from ..solvers.natural.swivel import solved_tridiagonal
 
 _STRAIGHT, _BENT = 0.0005, 0.004  # of the reach: elbows this near the line do not tell a side, and do tell it
+_STIFFNESS = 0.01  # of turns of a pole, by the squared displacement of the elbow that they save [1/rad^2, a frame]
+_HINGED = 0.002  # of the reach: height of an elbow that counts as much as its hinge
+_TELLING = 5.0  # times that height: elbows that tell how often a limb has turned round
+_ROUNDS = 4  # in which turns settle on a number of whole ones
 _SLOPES = (0.05, 4.0)  # of squared heights by scales
 _SCALES = (0.5, 2.0)
 _SAME = 1e-7  # difference of scales that says nothing
@@ -56,6 +61,29 @@ def bend_sides(bend: Bend, hinges: Array) -> Array:
     """
     shares, hinged = bend.shares[:, None], _units(across(hinges, bend.lines))
     return _units(shares * _units(bend.offsets) + (1.0 - shares) * hinged)
+
+
+def calm_sides(bend: Bend, hinges: Array, frames: Array) -> Array:
+    """Return unit vectors (F x 3) as bend_sides() does, but to the side of the elbow without sudden turns.
+
+    Upper and lower part of a limb are twisted as its bend is, though the elbow of a limb that is not bent about its
+    hinge alone may go to another side at once. The angles a from the sides of the `hinges` minimise the sum of
+    h^2 (a - b)^2 + e^2 a^2 over the frames, where elbows are at heights h [of the reach] on sides at angles b, and of
+    the squared changes of a per frame, times a stiffness. Source: none (regularised least squares).
+    """
+    lines, hinged = bend.lines, _units(across(hinges, bend.lines))
+    heights = np.linalg.norm(bend.offsets, axis=1) / bend.reach
+    to_elbows = turns_between(hinged, _units(bend.offsets), lines)
+    pulls, side = heights**2, np.zeros(len(heights))
+    side[:-1] = -_STIFFNESS / np.diff(frames) ** 2
+    diagonal = pulls + _HINGED**2 - side - np.roll(side, 1)
+    bent = np.flatnonzero(heights > _TELLING * _HINGED)
+    angles = np.interp(np.arange(len(heights)), bent, np.unwrap(to_elbows[bent])) if len(bent) else to_elbows
+    angles = angles - 2.0 * np.pi * np.round(float(np.median(angles)) / (2.0 * np.pi))
+    for _ in range(_ROUNDS):
+        near = to_elbows + 2.0 * np.pi * np.round((angles - to_elbows) / (2.0 * np.pi))
+        angles = solved_tridiagonal(diagonal, side, pulls * near, False)
+    return turned_about(hinged, lines, angles)
 
 
 def turns_between(sides: Array, others: Array, lines: Array) -> Array:

@@ -3,8 +3,8 @@
 
 Both are compared in the space of their stances at rest: on the ground below the hips, Z up and Y to the front. The path
 over the ground is scaled by the legs, and so are heights, from those at rest on. Trunk and shoulders keep their own
-lengths. Hands are as far from their shoulders as arms are long; where the source's are near each other, they are as
-near here, so that they touch. Source: none.
+lengths. Wrists are as far from their shoulders as arms are long, so that elbows are as bent as the source's; where the
+source's palms are near each other, those here are as near, so that they touch. Source: none.
 """
 
 from __future__ import annotations
@@ -23,13 +23,16 @@ from ..kinematics.arrays import Numbers
 from ..kinematics.rotation import orientation
 from ..motion.contacts import Indexed, Planted, planted, planted_spans
 from .anatomy.limbs import ARM, LEG, NECK, BodyLimb, rest_body
+from .freedom import can_turn
 from .stance import end_frames, frame_along, stance_of
 
 _PALM = 0.35  # of the forearm: distance of the palm from the wrist
 _NEAR, _FAR = 0.2, 0.7  # of the arm: distances of the hands at which they are as near here, and on their own
 _COMING = 8  # frames in which hands come to that
 _MEETINGS = 8  # halvings of what is missing where one hand is at the end of its reach, so that the other comes to it
-_STRAIGHT = 0.9999  # of a leg: the farthest that hips are from an ankle, where the source's leg is not straighter
+_STRAIGHT = 0.9999  # of a limb: the farthest that its end is from its root
+_BENT = 0.99  # of a limb: the same where the source's is not straighter; elbows and knees are bent by 16 degrees there
+_ON_ITS_PLACE = 0.02  # of a leg: distance of the ball of a planted foot from its place
 _OFF_THE_FLOOR = 0.25  # of a leg: height of planted feet from which on the rest pose is off the ground
 _SIDES = "L", "R"
 _LINKS = {"shoulder": "forearm", "thigh": "shin"}  # upper and lower parts of limbs
@@ -218,7 +221,8 @@ class Retargeting:
         balls = [self._balls(end, shown) for end in feet]
         hips, up = np.array([each[HIPS].place for each in shown]).T, np.array((0.0, 0.0, 1.0))
         legs = [self.source.length(end) for end in feet]
-        found = dict(zip(feet, planted_spans(balls, hips, up, legs, fps, fade), strict=True))
+        each = zip(balls, planted_spans(balls, hips, up, legs, fps, fade), legs, strict=True)
+        found = dict(zip(feet, ([*settled(*some)] for some in each), strict=True))
         self.floor = self._floor(balls, found)
         return found
 
@@ -251,8 +255,9 @@ class Retargeting:
             still = [Planted.of((first, last), places[:, first : last + 1]) for first, last in runs]
             balls[end] = planted(places, times, still, fade)
         feet = {end: self._feet(end, shown, balls[end]) for end in balls}
-        hips = self._within_reach(list(self._hips(shown, feet)), feet)
-        feet = {end: self._drawn_in(end, places, hips, spans[end]) for end, places in feet.items()}
+        longest = {end: [self._longest(end, each) for each in shown] for end in feet}
+        hips = self._within_reach(list(self._hips(shown, feet)), feet, longest)
+        feet = {end: self._drawn_in(end, places, hips, spans[end], longest[end]) for end, places in feet.items()}
         found: dict[str, list[PartPlace]] = {HIPS: hips, **feet}
         # Where hands come near each other fast that begins before, so that elbows and wrists do not jump.
         near = _over(np.array([self._nearness(each) for each in shown]), _COMING)
@@ -295,31 +300,50 @@ class Retargeting:
             at.z += sum(own[number].place.z - self.legs * each[end].place.z for end, own in feet.items()) / len(feet)
             yield PartPlace(at + each[HIPS].turn @ back, each[HIPS].turn)
 
-    def _within_reach(self, hips: Sequence[PartPlace], feet: Mapping[str, Sequence[PartPlace]]) -> list[PartPlace]:
-        """Return the hips lowered, smoothly, where a leg would have to be longer than it is."""
+    def _longest(self, end: str, shown: Mapping[str, PartPlace], near: float = 0.0) -> float:
+        """Return how far a hand or foot may be from its limb's root: no farther than the source's, where that matters.
+
+        An elbow or knee that straightens turns fast just before. Hands that come `near` each other may go farther.
+        """
+        root = f"shoulder.{end[-1]}" if end.startswith("hand") else f"thigh.{end[-1]}"
+        straight = (shown[end].place - shown[root].place).length / self.source.length(end)
+        least = _BENT + (_STRAIGHT - _BENT) * near
+        return min(max(straight, least), _STRAIGHT) * self.target.length(end)
+
+    def _within_reach(
+        self,
+        hips: Sequence[PartPlace],
+        feet: Mapping[str, Sequence[PartPlace]],
+        longest: Mapping[str, Sequence[float]],
+    ) -> list[PartPlace]:
+        """Return the hips lowered, smoothly, where a leg would have to be longer than its longest."""
         down = np.zeros(len(hips))
         for end, places in feet.items():
             way = self.target.at_rest(f"thigh.{end[-1]}") - self.target.at_rest(HIPS)
-            longest = _STRAIGHT * self.target.length(end)
-            for number, (at, foot) in enumerate(zip(hips, places, strict=True)):
+            for number, (at, foot, most) in enumerate(zip(hips, places, longest[end], strict=True)):
                 leg = at.carries(way) - foot.place
-                level = longest * longest - leg.x * leg.x - leg.y * leg.y
-                if leg.length > longest and level > 0.0:
+                level = most * most - leg.x * leg.x - leg.y * leg.y
+                if leg.length > most and level > 0.0:
                     down[number] = max(down[number], leg.z - level**0.5)
         down = _over(down)
         return [at._replace(place=at.place - Vector((0.0, 0.0, low))) for at, low in zip(hips, down, strict=True)]
 
     def _drawn_in(
-        self, end: str, feet: Sequence[PartPlace], hips: Sequence[PartPlace], spans: Sequence[Indexed]
+        self,
+        end: str,
+        feet: Sequence[PartPlace],
+        hips: Sequence[PartPlace],
+        spans: Sequence[Indexed],
+        longest: Sequence[float],
     ) -> list[PartPlace]:
         """Return the feet drawn in where they are in the air and out of reach, as no height of the hips helps."""
         way = self.target.at_rest(f"thigh.{end[-1]}") - self.target.at_rest(HIPS)
-        longest, found = _STRAIGHT * self.target.length(end), list(feet)
-        for number, (at, foot) in enumerate(zip(hips, feet, strict=True)):
+        found = list(feet)
+        for number, (at, foot, most) in enumerate(zip(hips, feet, longest, strict=True)):
             thigh = at.carries(way)
             leg = foot.place - thigh
-            if leg.length > longest and not any(first <= number <= last for first, last in spans):
-                found[number] = foot._replace(place=thigh + leg * (longest / leg.length))
+            if leg.length > most and not any(first <= number <= last for first, last in spans):
+                found[number] = foot._replace(place=thigh + leg * (most / leg.length))
         return found
 
     def _upper(self, shown: Mapping[str, PartPlace], hips: PartPlace, near: float) -> dict[str, PartPlace]:
@@ -333,16 +357,19 @@ class Retargeting:
             found[FACE] = self._carried(FACE, CHEST, shown, chest)
         shoulders, palms, turns = {}, {}, {}
         for end, arm in self.arms.items():
-            shoulder = f"shoulder.{end[-1]}"
-            shoulders[end] = self._carried(shoulder, CHEST, shown, chest).place
-            palms[end] = shoulders[end] + arm * (shown[end].carries(self.source.point(end)) - shown[shoulder].place)
+            shoulders[end] = self._shoulder(end[-1], shown, chest)
+            wrist = shoulders[end] + arm * (shown[end].place - shown[f"shoulder.{end[-1]}"].place)
             turns[end] = shown[end].turn @ self.turned[end]
+            palms[end] = wrist + turns[end] @ self.target.point(end)
+        arm = sum(self.arms.values()) / 2.0
+        between = (palms["hand.L"] - palms["hand.R"]).lerp(self._between_palms(shown) * arm, near)
         for _ in range(_MEETINGS):
-            self._bring_together(palms, shown, near)
+            missing = (between - (palms["hand.L"] - palms["hand.R"])) * 0.5
+            palms["hand.L"], palms["hand.R"] = palms["hand.L"] + missing, palms["hand.R"] - missing
             for end, palm in palms.items():
                 at = turns[end] @ self.target.point(end)
                 way = palm - at - shoulders[end]
-                way *= min(1.0, _STRAIGHT * self.target.length(end) / max(way.length, 1e-9))
+                way *= min(1.0, self._longest(end, shown, near) / max(way.length, 1e-9))
                 found[end] = PartPlace(shoulders[end] + way, turns[end])
                 palms[end] = found[end].place + at
         return found
@@ -365,6 +392,16 @@ class Retargeting:
             found[name] = turns[whole].slerp(turns[whole + 1], share - whole) if len(turns) > 1 else turns[0]
         return found
 
+    def _shoulder(self, side: str, shown: Mapping[str, PartPlace], chest: PartPlace) -> Vector:
+        """Return the head of an upper arm on a collar bone that is turned as the source's, if it is one that turns."""
+        target, shoulder, clavicle = self.target, f"shoulder.{side}", f"{CLAVICLE}.{side}"
+        at, below = chest, CHEST
+        own = target.bones.get(clavicle)
+        if own and clavicle in shown and can_turn(target.armature.pose.bones[own]):
+            root = chest.carries(target.at_rest(clavicle) - target.at_rest(CHEST))
+            at, below = PartPlace(root, shown[clavicle].turn), clavicle
+        return at.carries(target.at_rest(shoulder) - target.at_rest(below))
+
     def _carried(self, name: str, on: str, shown: Mapping[str, PartPlace], base: PartPlace) -> PartPlace:
         """Return where a part is that another one carries: as the source's has moved on its own since rest."""
         source, target = self.source, self.target
@@ -386,10 +423,17 @@ class Retargeting:
         t = min(max((self._between_palms(shown).length / reach - _NEAR) / (_FAR - _NEAR), 0.0), 1.0)
         return 1.0 - t * t * (3.0 - 2.0 * t)
 
-    def _bring_together(self, palms: dict[str, Vector], shown: Mapping[str, PartPlace], near: float) -> None:
-        arm = sum(self.arms.values()) / 2.0
-        missing = (self._between_palms(shown) * arm - (palms["hand.L"] - palms["hand.R"])) * (0.5 * near)
-        palms["hand.L"], palms["hand.R"] = palms["hand.L"] + missing, palms["hand.R"] - missing
+
+def settled(ball: Numbers, spans: Sequence[Indexed], leg: float) -> Iterator[Indexed]:
+    """Yield the spans of a ball (3, F) without their ends in which it still comes down on, or leaves, its place.
+
+    A foot that lands on its heel would have to lift its ankle for the ball to be there at once.
+    """
+    for first, last in spans:
+        place = np.median(ball[:, first : last + 1], axis=1, keepdims=True)
+        there = np.flatnonzero(np.linalg.norm(ball[:, first : last + 1] - place, axis=0) <= _ON_ITS_PLACE * leg)
+        if len(there):
+            yield first + int(there[0]), first + int(there[-1])
 
 
 def _over(values: Numbers, width: int = 4) -> Numbers:

@@ -379,7 +379,7 @@ def control_names(tip: PoseBone) -> ControlNames | None:
         chain = chain_below(tip)
     except IKError:
         return None
-    state = setups(), armature.session_uid, tuple(chain), tip.name
+    state = setups(), armature.session_uid, tuple(chain), tip.name, is_in_body(tip)
     if _known.get("last", (None,))[0] != state:
         constrained = any(len(bone.constraints) for bone in armature.pose.bones)
         _known["last"] = state, _found(tip, chain) if constrained else None
@@ -389,7 +389,7 @@ def control_names(tip: PoseBone) -> ControlNames | None:
 def _found(tip: PoseBone, chain: list[str]) -> ControlNames | None:
     try:
         limb = rig_limb.Limb.from_bones(tip.id_data, chain, tip.id_data)
-        controls = ik_controls.ik_controls_of(limb)
+        controls = ik_controls.ik_controls_of(limb, of_end=is_in_body(tip))
     except IKError:
         return None
     found = shown_limb.switches_of(limb.armature, controls.examined)

@@ -164,7 +164,6 @@ def follow(file, rig, frames=FRAMES, onto_ik=False):
     from ik_triangulation.jobs.bake import bake_body
     from ik_triangulation.jobs.follow_rig import follow_rig
     from ik_triangulation.jobs.problem import body_of
-    from ik_triangulation.jobs.transfer import transfer
     from ik_triangulation.rig.retargeting import Figure
 
     source = recordings.load(file, frames)
@@ -174,10 +173,8 @@ def follow(file, rig, frames=FRAMES, onto_ik=False):
     bpy.ops.object.mode_set(mode="POSE")
     began = process_time()
     with silent():
-        following = follow_rig(rig, source.ob, first, last)
+        following = follow_rig(rig, source.ob, first, last, keys_on="IK" if onto_ik else "FK")
         report = bake_body(body_of(rig, following.tips[0]), first, last)
-        if onto_ik:
-            transfer(rig, "IK", first, last, keys="ALL")
     seconds = process_time() - began
     theirs, own = Figure(source.ob), Figure(rig)
     both = watch(own, source.frames), watch(theirs, source.frames)

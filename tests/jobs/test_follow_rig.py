@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_triangulation.errors import AnimationError, ChainError, TargetError
+from ik_triangulation.errors import AnimationError, ChainError, RigError, SettingError, TargetError
 from ik_triangulation.jobs.bake import bake_body, delete_generated
 from ik_triangulation.jobs.follow_rig import follow_rig
 from ik_triangulation.jobs.problem import body_of
@@ -210,6 +210,11 @@ def test_what_cannot_be_followed_is_refused_in_words():
     ):
         with nothing_lost(), pytest.raises(error, match=words):
             follow_rig(rig, source, 1, 12)
+    walks = walker(12)
+    with nothing_lost(), pytest.raises(SettingError, match="Choose one of FK, IK"):
+        follow_rig(rig, walks, 1, 12, keys_on="BOTH")
+    with nothing_lost(), pytest.raises(RigError, match="no limb with IK controls"):
+        follow_rig(rig, walks, 1, 12, keys_on="IK")
     bpy.context.view_layer.objects.active = rig
     for ob in bpy.context.selected_objects:
         ob.select_set(False)

@@ -4,12 +4,13 @@
 import bpy
 import pytest
 
-from ik_triangulation.errors import RigError, SettingError
-from ik_triangulation.jobs.bake import bake, repeats_bake
+from ik_triangulation.errors import RigError
+from ik_triangulation.jobs.bake import bake, bake_body, repeats_bake
 from ik_triangulation.jobs.controls import check_keyed, keyed_bones, watch_of
-from ik_triangulation.jobs.keys import BodyKeySettings, check_fk
+from ik_triangulation.jobs.keys import BodyKeySettings
 from ik_triangulation.rig.limb import Limb
 
+from ..bodies import human_rig, reaching_body
 from ..ik_rigs import arm_limb, ik_arm
 from ..rigs import all_keys, chain_rig, curves_of, empty, nothing_lost
 
@@ -113,7 +114,7 @@ def test_a_driven_control_is_named():
         check_keyed(arm_limb(rig, keys_on="IK"))
 
 
-def test_a_body_says_that_it_turns_fk_controls():
-    check_fk(BodyKeySettings(keys_on="FK_SWITCH"))
-    with pytest.raises(SettingError, match="Choose them for Keys On"):
-        check_fk(BodyKeySettings(keys_on="IK"))
+def test_a_body_without_ik_controls_says_so_before_anything_changes():
+    body = reaching_body(human_rig(), 4)
+    with nothing_lost(), pytest.raises(RigError, match="no limb with IK controls"):
+        bake_body(body, 1, 4, settings=BodyKeySettings(keys_on="IK"))

@@ -144,6 +144,27 @@ def test_fk_that_is_no_longer_than_at_rest_is_exact_on_ik_that_stretches():
     assert max(off(before, frames_of(rig, KEYS))) < 0.1
 
 
+def test_controls_that_were_left_out_of_reach_are_fetched():
+    rig = switched_arm()
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name in ("Grip", "Aim"):
+        rig.data.edit_bones[name].parent = None
+    bpy.ops.object.mode_set(mode="POSE")
+    rig["Mode"] = 1.0
+    for frame, way in zip(KEYS, (0.0, 1.5, 3.0), strict=True):
+        rig.pose.bones["Base"].location.y = way
+        rig.pose.bones["Base"].keyframe_insert("location", frame=frame)
+        bend = rig.pose.bones["Ulna.fk"]
+        bend.rotation_mode = "XYZ"
+        bend.rotation_euler = (0.3, 0.0, -0.4)
+        bend.keyframe_insert("rotation_euler", frame=frame)
+    before = frames_of(rig, KEYS)
+    out = transfer(rig, "IK", 1, 12)
+    assert out.limbs[0].distance < 1e-4
+    far, _ = off(before, frames_of(rig, KEYS))  # upper and lower part are twisted as the pole has them
+    assert far < 0.1
+
+
 def test_every_frame_keeps_the_motion_between_the_keys():
     rig = ik_arm()
     key_ik(rig)

@@ -2,11 +2,12 @@
 """Places of one character as those of another: the same for the same proportions, within the legs' reach for others."""
 
 import bpy
+import numpy as np
 import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import ChainError
-from ik_triangulation.rig.retargeting import FACE, HIPS, Figure, Retargeting
+from ik_triangulation.rig.retargeting import FACE, HIPS, Figure, Retargeting, settled
 
 from ..characters import character, part_of, pose_part
 from ..rigs import chain_rig
@@ -72,6 +73,36 @@ def test_hips_stay_within_the_reach_of_the_legs():
     turned = shown[HIPS].turn @ way
     thigh = into @ frames[HIPS][1].translation + turned
     assert (thigh - into @ frames["foot.R"][1].translation).length < target.length("foot.R") * 1.0001
+
+
+def reached(target, frames, end, number=0):
+    """How far a wrist is from its shoulder, of the arm, at the frames (4x4, world space) of a character's parts."""
+    into, shoulder = target.base.inverted(), f"shoulder.{end[-1]}"
+    chest = into @ frames["chest"][number]
+    turn = chest.to_quaternion() @ target.rest["chest"].to_quaternion().conjugated()
+    root = chest.translation + turn @ (target.at_rest(shoulder) - target.at_rest("chest"))
+    return ((into @ frames[end][number]).translation - root).length / target.length(end)
+
+
+def test_an_arm_is_as_straight_as_the_sources_whatever_its_hand_and_however_near_others_were():
+    source, _ = posed("Rigify metarig")
+    part = part_of(source.armature, "Rigify metarig", "forearm")
+    pose_part(part, Quaternion((1, 0, 0), 1.0))
+    bpy.context.view_layer.update()
+    bent = source.see(bpy.context.evaluated_depsgraph_get())
+    target = Figure(character("Unreal", "Target", 1.2, 0.8))
+    frames = Retargeting(source, target).frames([bent], {"foot.L": [], "foot.R": []}, 0.0)
+    theirs = (bent["hand.L"].place - bent["shoulder.L"].place).length / source.length("hand.L")
+    assert theirs < 0.98
+    assert reached(target, frames, "hand.L") == pytest.approx(theirs, abs=2e-3)
+
+
+def test_a_foot_that_lands_on_its_heel_is_planted_once_its_ball_is_down():
+    leg, still = 0.9, 20
+    heights = [0.06 * leg * max(0.0, 1.0 - k / 5.0) for k in range(still)]
+    ball = np.array([[0.0, 0.0, height] for height in heights]).T
+    assert [*settled(ball, [(0, still - 1)], leg)] == [(4, still - 1)]
+    assert [*settled(ball, [(8, still - 1)], leg)] == [(8, still - 1)]
 
 
 def test_a_character_without_arms_is_refused_by_name():

@@ -10,19 +10,23 @@ import numpy as np
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.errors import AnimationError, SettingError
+from ik_triangulation.errors import AnimationError
 from ik_triangulation.jobs.bake import bake, bake_body, bake_limbs, delete_generated, rebake
+from ik_triangulation.jobs.body_controls import bones_with_controls
+from ik_triangulation.jobs.follow_rig import follow_rig
 from ik_triangulation.jobs.keys import body_settings
 from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.jobs.setup import add_limbs, set_up_body
 from ik_triangulation.jobs.targets import target_from_animation
+from ik_triangulation.jobs.tips import with_followers
 from ik_triangulation.jobs.transfer import transfer
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.ik_controls import ik_controls_of
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui.context import control_names
 
+from ..bodies import walking_body
 from ..rigs import all_keys, contents, curves_of, nothing_lost, place
 from .test_following import CHAINS, LIMBS, PARENTS, each_limb, opened
 
@@ -403,15 +407,59 @@ def test_a_limb_that_was_added_by_any_of_its_bones_is_baked_onto_its_ik_controls
     assert is_shown(rig, report, end, side)
 
 
-def test_a_body_keys_its_fk_controls_and_the_switches_and_refuses_ik_controls(rig):
+def test_a_body_keys_its_fk_controls_and_the_switches(rig):
     set_up_body(rig)
     rig.pose.bones["hand_fk.L"].ik_triangulation.target.location.z += 0.05
     body = body_of(rig, "hand_fk.L")
-    settings = replace(body_settings(body), keys_on="IK")
-    with nothing_lost(), pytest.raises(SettingError, match="Choose them for Keys On"):
-        bake_body(body, 1, 4, settings=settings)
-    bake_body(body, 1, 4, settings=replace(settings, keys_on="FK_SWITCH"))
+    bake_body(body, 1, 4, settings=replace(body_settings(body), keys_on="FK_SWITCH"))
     assert [switches(rig, end, side)["IK_FK"] for end, side in LIMBS] == [1.0] * 4
+
+
+def sides_apart(rig, frames):
+    """How far limbs are shown away from their FK bones: ends, and elbows and knees [Blender units]."""
+    ends, elbows = [], []
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        bones = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        for end, side in LIMBS:
+            for name, found in ((end, ends), (MIDDLE[end], elbows)):
+                found.append((bones[f"ORG-{name}.{side}"].head - bones[f"{name}_fk.{side}"].head).length)
+    return max(ends), max(elbows)
+
+
+def test_a_walk_is_followed_on_the_ik_controls_which_show_what_the_fk_controls_do(rig):
+    last = 12
+    before = all_keys(rig)
+    source = walking_body(last)
+    source.location.x = 2.0
+    result = follow_rig(rig, source, 1, last, keys_on="IK")
+    assert rig.pose.bones["foot_fk.L"].ik_triangulation.keys_on == "IK"
+    assert "hand_ik.L" in control_names(rig.pose.bones["hand_fk.L"]).ik  # of a button in the panel
+    body = body_of(rig, result.tips[0])
+    report = with_followers(bake_body(body, 1, last), body, bpy.context.scene, bpy.context.view_layer)
+    assert not report.not_following
+    assert [switches(rig, end, side)["IK_FK"] for end, side in LIMBS] == [0.0] * 4
+    ends, elbows = sides_apart(rig, range(1, last + 1))
+    assert ends < 1e-4
+    assert elbows < 0.015
+    legs = [contact for contact in result.contacts if contact.frame_end > contact.frame_start + 2]
+    assert legs
+    for contact in legs:
+        places = []
+        for frame in range(int(contact.frame_start), int(contact.frame_end) + 1):
+            bpy.context.scene.frame_set(frame)
+            places.append(np.array(rig.pose.bones[contact.tip.replace("foot_fk", "ORG-foot")].tail))
+        assert np.ptp(places, axis=0).max() < 1e-3
+    for curve in curves_of(rig):
+        if curve.data_path.endswith('"hand_ik.L"].location'):
+            curve.keyframe_points[7].type = "KEYFRAME"
+    again = bake_body(body, 1, last, keep=True)
+    assert any("kept at 1 frames" in text for text in again.warnings)
+    delete_generated(rig, bones_with_controls(body))
+    left = {
+        name: keys for name, keys in all_keys(rig).items() if "hand_ik.L" not in name[0] and "pose.bones" in name[0]
+    }
+    assert {name for name in left if "IK_FK" not in name[0] and "pole_vector" not in name[0]} == set(before)
 
 
 def frames_shown(rig, frames):

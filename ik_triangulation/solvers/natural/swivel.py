@@ -280,7 +280,7 @@ def _with_changes(
 
 
 def _bounded(diagonal: Numbers, side: Numbers, right: Numbers, ends: tuple[Numbers, Numbers], cyclic: bool) -> Numbers:
-    """Minimise d A d / 2 - right d between ends (F), A being the symmetric tridiagonal matrix of _solved().
+    """Minimise d A d / 2 - right d between ends (F), A being the symmetric tridiagonal matrix of solved_tridiagonal().
 
     Unknowns that would pass an end are put there, and freed where the others pull them back. As A couples neighbours
     with the same sign this ends at the minimum. Source: Hintermueller, Ito and Kunisch 2002, the primal-dual active set
@@ -291,7 +291,7 @@ def _bounded(diagonal: Numbers, side: Numbers, right: Numbers, ends: tuple[Numbe
     for _ in range(_ENDS):
         held = at_low | at_high
         fixed = _FIXED * np.where(at_low, low, high)
-        found = _solved(np.where(held, _FIXED, diagonal), side, np.where(held, fixed, right), cyclic)
+        found = solved_tridiagonal(np.where(held, _FIXED, diagonal), side, np.where(held, fixed, right), cyclic)
         pull = right - diagonal * found - side * np.roll(found, -1) - np.roll(side * found, 1)
         before = at_low, at_high
         at_low, at_high = (
@@ -303,7 +303,7 @@ def _bounded(diagonal: Numbers, side: Numbers, right: Numbers, ends: tuple[Numbe
     return np.clip(found, low, high)
 
 
-def _solved(diagonal: Numbers, side: Numbers, right: Numbers, cyclic: bool) -> Numbers:
+def solved_tridiagonal(diagonal: Numbers, side: Numbers, right: Numbers, cyclic: bool) -> Numbers:
     """Solve a symmetric tridiagonal system, in a ring if cyclic, by parallel cyclic reduction.
 
     `side` (F) couples each unknown with the next one. The couplings die away double exponentially, as the diagonal

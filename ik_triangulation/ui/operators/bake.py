@@ -13,7 +13,7 @@ from bpy.types import Context, PoseBone
 from ...cooperative import Job
 from ...errors import ChainError
 from ...jobs import bake as bakes
-from ...jobs import bake_wave, controls, keys, live, tips
+from ...jobs import bake_wave, body_controls, controls, keys, live, tips
 from ...jobs import pose as poses
 from ...jobs import problem as problems
 from ...jobs import report as reporting
@@ -278,7 +278,7 @@ class POSE_OT_ik_triangulation_generated_delete(IKOperator):
         if self.use_range:
             first, last, _ = rig_limb.saved_range(active_bone(context).ik_triangulation, scene, scene.use_preview_range)
         body = active_body(context)
-        chain = body.bones if body is not None else active_chain(context)
+        chain = body_controls.bones_with_controls(body) if body is not None else active_chain(context)
         names = control_names(active_bone(context)) if body is None else None
         chain = [*chain, *(name for name in (names.bones if names else ()) if name not in chain)]
         where, notes = (context.view_layer, scene), list[str]()

@@ -79,6 +79,14 @@ class POSE_OT_ik_triangulation_follow_rig(JobOperator):
     )
 
     source: StringProperty(name="Source", description="Armature to follow; empty for the other selected one")
+    keys_on: EnumProperty(
+        name="Keys On",
+        description="Controls of a generated rig that a bake keys, so that the character follows them",
+        items=[
+            ("FK", "FK Controls", "Key the rotations of the bones"),
+            ("IK", "IK Controls", "Key the IK controls of arms and legs as well"),
+        ],
+    )
 
     doing = "Reading the other rig"
 
@@ -86,8 +94,8 @@ class POSE_OT_ik_triangulation_follow_rig(JobOperator):
 
     def job(self, context: Context, seconds: float) -> "Job[following.Following]":
         armature, scene = active_armature(context), context.scene
-        ends = timeline.scene_range(scene)
-        return following.follow_rig.steps(armature, self._source(context, armature), *ends, scene, context.view_layer)
+        source, ends = self._source(context, armature), timeline.scene_range(scene)
+        return following.follow_rig.steps(armature, source, *ends, scene, context.view_layer, self.keys_on)
 
     def _source(self, context: Context, armature: Object) -> Object:
         if self.source:
@@ -117,7 +125,9 @@ class POSE_OT_ik_triangulation_follow_rig(JobOperator):
         return {"FINISHED"}
 
     def draw(self, context: Context) -> None:
-        self.column().prop_search(self, "source", context.scene, "objects")
+        column = self.column()
+        column.prop_search(self, "source", context.scene, "objects")
+        column.prop(self, "keys_on")
 
 
 register, unregister = bpy.utils.register_classes_factory(

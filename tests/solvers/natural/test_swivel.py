@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ik_triangulation.solvers.natural.swivel import SwivelSpans, _by_all, _cheapest, _solved, best_swivels
+from ik_triangulation.solvers.natural.swivel import SwivelSpans, _by_all, _cheapest, best_swivels, solved_tridiagonal
 
 
 def valley(middle, depth=1.0):
@@ -106,7 +106,7 @@ def test_the_tridiagonal_system_is_solved(count, cyclic):
         if side[k]:
             whole[k, (k + 1) % count] += side[k]
             whole[(k + 1) % count, k] += side[k]
-    assert np.abs(_solved(diagonal, side, right, cyclic) - np.linalg.solve(whole, right)).max() < 1e-8
+    assert np.abs(solved_tridiagonal(diagonal, side, right, cyclic) - np.linalg.solve(whole, right)).max() < 1e-8
 
 
 @pytest.mark.parametrize("time", [0.0, 0.05, 0.3, 3.0])
