@@ -79,11 +79,14 @@ def reaching_body(rig, last=24, down=(-0.45, -0.4, -0.8), **more):
     return RigBody(rig, tuple(limbs), FEET, **{"balance": True, **more})
 
 
-def set_up_rig(last=24, down=(-0.45, -0.4, -0.8)):
-    """The rig of a whole body, set up in one call, with targets that take both hands to the shins and back."""
+def set_up_rig(last=24, down=(-0.45, -0.4, -0.8), rig=None):
+    """The rig of a whole body, set up in one call, with targets that take both hands to the shins and back.
+
+    By default it is a new human.
+    """
     from ik_triangulation.jobs.setup import set_up_body  # noqa: PLC0415 in the window the extension has another name
 
-    rig = human_rig()
+    rig = rig or human_rig()
     made = set_up_body(rig)
     for name in made.reach:
         target, sign = rig.pose.bones[name].ik_triangulation.target, 1.0 if name.endswith("L") else -1.0

@@ -115,7 +115,7 @@ def samples_as_shown(rig: RigBody, scene: Scene, view_layer: ViewLayer) -> BodyS
     """Return a body as it is shown now, by which its pinned tips are held, without goals."""
     evaluated = rig.armature.evaluated_get(view_layer.depsgraph)
     channels = channels_of(evaluated, rig.bones)
-    base = unscaled_base(base_of(evaluated, rig.hips), rig.hips)
+    base = unscaled_base(rig, base_of(evaluated, rig.hips), scene.frame_current)
     located = next(each for name, each in zip(rig.bones, channels, strict=True) if name == rig.hips).location
     return BodySamples(
         [float(scene.frame_current)],

@@ -51,7 +51,7 @@ _UP = Vector((0.0, 0.0, 1.0))
 _GROUND = 0.2  # of a leg: a hand that rests no higher than that above the feet is the front paw of an animal
 _UNSEEN = 0.07  # [limbs] distance of the ground in the world, of which nothing is known: a mesh that is nearer wins
 _HELD = 0.2  # [s] for which a hand has to carry a thing that the other one is on
-_UNSCALED = 1e-5  # deviation of a scale from 1 that is none
+_EVEN = 1e-5  # relative difference of scales along the axes of a bone that is none
 
 
 @cooperative
@@ -186,13 +186,14 @@ class _Figure:
         return sum((b - a).length for a, b in pairwise(heads))
 
     def is_readable(self, tip: str, hips: str) -> bool:
-        """Tell whether bones from the hips to a tip follow each other without a scale, as those of a body have to."""
+        """Tell whether bones from the hips to a tip follow each other without an uneven scale, as in a body."""
         line = [tip, *self.above(tip)]
         if hips not in line[1:]:
             return False
         bones = [self.armature.pose.bones[name] for name in line[: line.index(hips) + 1]]
         return not any(
-            max(abs(scale - 1.0) for scale in each.scale) > _UNSCALED
+            max(each.scale) - min(each.scale) > _EVEN * max(each.scale)
+            or min(each.scale) <= 0.0
             or not each.bone.use_inherit_rotation
             or is_flat(each.bone.matrix_local)
             for each in bones
@@ -244,7 +245,7 @@ class _Search:
     def _points(self, tip: str) -> Numbers:
         """Return the places (k, 3, F) along a hand or foot that may touch, world space."""
         frame, along = self._world(tip), ALONG_HAND if tip in self._figure.hands else ALONG_FOOT
-        length = self._rig.armature.data.bones[tip].length
+        length = self._rig.length(tip)
         return np.array([frame[:3, 3] + share * length * frame[:3, 1] for share in along])
 
     def read(self, meshes: Sequence[Object], scene: Scene, view_layer: ViewLayer) -> Work[None]:
@@ -307,7 +308,7 @@ class _Search:
 
     def _on_body(self, tip: str) -> list[Touchable]:
         """Return the bones of the other arm and of the legs, as far as they were read."""
-        found, points, bones = list[Touchable](), self._points(tip), self._rig.armature.data.bones
+        found, points = list[Touchable](), self._points(tip)
         for end, limb in (self._figure.arms | self._figure.legs).items():
             if end == tip or end not in self._rig.tips:
                 continue
@@ -315,7 +316,7 @@ class _Search:
                 if part == "foot" or name not in self._rig.bones:
                     continue
                 frame = self._world(name)
-                tail = frame[:3, 3] + bones[name].length * frame[:3, 1]
+                tail = frame[:3, 3] + self._rig.length(name) * frame[:3, 1]
                 away = away_from_bone(points, frame[:3, 3], tail, part)
                 found.append(Touchable((self._rig.armature, name), placed_on(frame, self._places[tip]), away))
         return found

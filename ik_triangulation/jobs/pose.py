@@ -127,7 +127,7 @@ def measure_body_pose(rig: RigBody, samples: BodySamples, problem: BodyProblem, 
     """Measure all tips as they are evaluated."""
     bones = rig.armature.evaluated_get(depsgraph).pose.bones
     tips, sizes, frame = {}, lengths_of(rig), samples.frames[0]
-    shown = shown_frames(matrices_of(rig.armature.evaluated_get(depsgraph), rig.bones)[..., None], sizes)
+    shown = shown_frames(rig, matrices_of(rig.armature.evaluated_get(depsgraph), rig.bones)[..., None])
     for name in rig.held:
         row = rig.bones.index(name)
         slips, turns = slips_and_turns(shown[row], problem.held_places.foot(row, name, shown, sizes[row]), sizes[row])

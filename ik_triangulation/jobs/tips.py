@@ -173,7 +173,7 @@ def measure_body(
     shown, off = found
     for name in rig.held:
         row, whole = rig.bones.index(name), np.array([frame in numbers for frame in held.frames])
-        length = rig.armature.data.bones[name].length
+        length = rig.length(name)
         slips, turns = slips_and_turns(shown[row], held.foot(row, name, shown, length), length)
         due, tolerances = held.influence[name] == 1.0, held_tolerances(rig, name, body.reach(name))
         here = [held.frames[at] for at in np.flatnonzero(due).tolist()]
@@ -194,7 +194,7 @@ def measure_body(
 
 def _shown(rig: RigBody, seen: Sequence[_Seen]) -> Numbers:
     """Return the frames (n, 3, 4, F) of all bones as they were evaluated."""
-    return shown_frames(np.moveaxis(np.array([each.matrices for each in seen]), 0, -1), lengths_of(rig))
+    return shown_frames(rig, np.moveaxis(np.array([each.matrices for each in seen]), 0, -1))
 
 
 def _by_curves(
@@ -228,7 +228,7 @@ def _by_curves(
         points = [target.location[:] for target in targets if isinstance(target, Point)]
         if len(points) == len(goals) and not any(goal.soft for goal in goals):
             bone = shown[rig.bones.index(limb.tip)]
-            tails = bone[:, 3, at] + rig.armature.data.bones[limb.tip].length * bone[:, 1, at]
+            tails = bone[:, 3, at] + rig.length(limb.tip) * bone[:, 1, at]
             for frame, far in zip(frames, lengths(tails - np.array(points).reshape(-1, 3).T).tolist(), strict=True):
                 off[frame][limb.tip] = far, 0.0
             continue
@@ -312,7 +312,7 @@ def tip_missing(goal: Goal, bones: bpy_prop_collection, name: str) -> tuple[floa
     """Distance of a tip from its goal, and the angle that is missing, by the evaluated bones of the armature."""
     place, matrix = bones[name].tail, bones[name].matrix
     if goal.on:
-        into = bones[goal.on].matrix.inverted()
+        into = bones[goal.on].matrix.normalized().inverted()  # in its frame without scale, as the goal is
         place, matrix = into @ place, into @ matrix
     return _missing(goal, place, matrix.to_quaternion())
 
@@ -328,8 +328,7 @@ def tip_frame(rig: RigBody, frames: Numbers, name: str) -> Matrix:
     matrix = Matrix.Identity(4)
     for row in range(3):
         matrix[row] = frame[row]
-    length = rig.armature.data.bones[name].length
-    matrix.translation = matrix @ Vector((0.0, length, 0.0))
+    matrix.translation = matrix @ Vector((0.0, rig.length(name), 0.0))
     return matrix
 
 

@@ -9,7 +9,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 import bpy
-from bpy.types import Bone, Object
+from bpy.types import Bone, Object, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
 from ..errors import ChainError, RigError
@@ -21,6 +21,8 @@ SQUARE = 1e-4  # deviation of a frame from a uniform scale, and of that from 1, 
 # matrices are square to 5e-5 only
 FLAT = 1e-6  # relative to the others: scales and volumes below this are zero in single precision
 SMALLEST, LARGEST = 1e-12, 1e12  # range of scales and lengths [Blender units] whose squares and cubes are exact enough
+_EVEN = 1e-5  # relative difference of the scales of a bone along its axes, or of one from 1, that is none
+_ROUNDING = 1e-6  # relative difference of scales in single precision
 _FOLLOWS_UNIFORM = {"FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE"}  # kinds of scale inheritance alike for uniform scale
 
 
@@ -57,7 +59,11 @@ def bones_in_line(armature: Object, chosen: Collection[str]) -> tuple[str, ...]:
 
 
 class Channels(NamedTuple):
-    """The transform channels of a bone at some frame: location, rotation and scale of its matrix_basis."""
+    """The transform channels of a bone at some frame: location, rotation and scale of its matrix_basis.
+
+    The scale is what constraints make of it, where that is uniform: bones of generated rigs that inherit none have it
+    copied.
+    """
 
     location: Vector
     rotation: Quaternion
@@ -68,8 +74,20 @@ def channels_of(evaluated: Object, names: Sequence[str]) -> list[Channels]:
     """Return the transform channels of the named bones on an object, evaluated or not."""
     bones = evaluated.pose.bones
     return [
-        Channels(bone.location.copy(), rotation_of(bone), bone.scale.copy()) for bone in (bones[name] for name in names)
+        Channels(bone.location.copy(), rotation_of(bone), _scale_of(bone)) for bone in (bones[name] for name in names)
     ]
+
+
+def _scale_of(bone: PoseBone) -> Vector:
+    """Return the scale of an evaluated bone on its parent."""
+    own: Vector = bone.scale.copy()
+    if not len(bone.constraints) or all(each.mute for each in bone.constraints):
+        return own
+    size, before = uniform_scale(bone.matrix), uniform_scale(bone.parent.matrix) if bone.parent else 1.0
+    if size is None or before is None:
+        return own
+    size /= before if bone.bone.inherit_scale in _FOLLOWS_UNIFORM else 1.0
+    return own if max(abs(each - size) for each in own) <= SQUARE * size else Vector((size, size, size))
 
 
 def base_of(evaluated: Object, root: str) -> Matrix:
@@ -107,6 +125,7 @@ class Bones:
             self.freedoms.append(freedom_of(pose_bone) if name in solved else Locked())
         self.length = armature.data.bones[names[-1]].length
         self._latest: tuple[tuple, Chain] | None = None
+        self._scales: tuple[Any, ...] | None = None  # in the pose before: of the base, then of each bone
         if not any(freedom.moves for freedom in self.freedoms):
             raise ChainError("Nothing can move: all chain axes are locked or limited to one value. Unlock one.")
 
@@ -117,7 +136,7 @@ class Bones:
         `freedoms` replaces those of bones whose limits differ at this frame. Raises RigError for scales that leave no
         direction or no length, and for locations and scales that are too large.
         """
-        scale = _uniform_scale(base)
+        scale = uniform_scale(base)
         if scale is None and is_flat(base):
             raise RigError(f"A bone above '{self.names[0]}' is scaled to zero; no direction is left. Give it a scale.")
         if freedoms:
@@ -125,6 +144,7 @@ class Bones:
                 freedoms.get(name, freedom) for name, freedom in zip(self.names, self.freedoms, strict=True)
             ]
         held = [isinstance(freedom, Locked) for freedom in self.freedoms]
+        scale, channels = self._settled(scale, channels)
         key = (
             scale,
             *self.freedoms,
@@ -141,6 +161,19 @@ class Bones:
         if not chain.plain or not SMALLEST < chain.reach < LARGEST:
             self._check_sizes(pose)
         return pose
+
+    def _settled(self, scale: float | None, channels: Sequence[Channels]) -> tuple[float | None, Sequence[Channels]]:
+        """Return scales as they were in the pose before where they differ by rounding: the chain is the same then."""
+        if self._scales is not None:
+            known, *every = self._scales
+            if scale is not None and known is not None and abs(scale - known) <= _ROUNDING * known:
+                scale = known
+            channels = [
+                channel._replace(scale=own) if (channel.scale - own).length <= _ROUNDING * own.length else channel
+                for channel, own in zip(channels, every, strict=True)
+            ]
+        self._scales = scale, *(channel.scale for channel in channels)
+        return scale, channels
 
     def _check_sizes(self, pose: Pose) -> None:
         """Raise RigError where the product of scales leaves no direction or no length, or far too much of it."""
@@ -168,7 +201,7 @@ class Bones:
                 raise RigError(f"Bone '{name}' is scaled to zero; its direction is undefined. Give it a scale.")
             if not all(abs(number) < LARGEST for number in (*channel.scale, *channel.location)):
                 raise RigError(f"Bone '{name}' is scaled or moved beyond {LARGEST:g}. Give it usual numbers.")
-            scales.append(_next_scale(scales[-1], inheritance, channel.scale))
+            scales.append(next_scale(scales[-1], inheritance, channel.scale))
         offsets = [
             rest.to_translation() + locating @ channel.location
             for rest, locating, channel in zip(self._rests, self._locating, channels, strict=True)
@@ -218,7 +251,7 @@ def is_flat(frame: Matrix) -> bool:
     return not abs(x.cross(y).dot(z)) > FLAT
 
 
-def _uniform_scale(frame: Matrix) -> float | None:
+def uniform_scale(frame: Matrix) -> float | None:
     """Return the scale of a frame if it is uniform, without shear or mirroring; otherwise None."""
     x, y, z = frame.to_3x3().col
     size = y.length
@@ -232,14 +265,15 @@ def _uniform_scale(frame: Matrix) -> float | None:
     return 1.0 if abs(size - 1.0) < SQUARE else size
 
 
-def _next_scale(before: float | None, inheritance: Inheritance, own: Vector) -> float | None:
+def next_scale(before: float | None, inheritance: Inheritance, own: Vector) -> float | None:
     """Return the scale of a bone's frame under a parent frame of scale `before`; None if it is not uniform.
 
     None too for a bone that does not inherit its parent's rotation.
     """
-    if before is None or not inheritance.rotation or own.x <= 0.0 or own.x != own.y or own.x != own.z:
+    least, most = min(own[:]), max(own[:])
+    if before is None or not inheritance.rotation or least <= 0.0 or most - least > _EVEN * most:
         return None
-    return (before if inheritance.scale in _FOLLOWS_UNIFORM else 1.0) * own.x
+    return (before if inheritance.scale in _FOLLOWS_UNIFORM else 1.0) * (1.0 if abs(own.y - 1.0) <= _EVEN else own.y)
 
 
 def find_bone(armature: Object, name: str) -> Bone:

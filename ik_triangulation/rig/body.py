@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -12,17 +13,17 @@ from bpy.types import Object, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
 from ..errors import ChainError
-from ..kinematics import Body, BodyTip, Free, Freedom, Joint, Locked
+from ..kinematics import Body, BodyTip, Free, Freedom, Inheritance, Joint, Locked
 from ..kinematics.body import segments_by_length
 from ..kinematics.body_anatomy import anatomical_masses
 from .anatomy.limbs import rest_body, rest_bones
 from .anatomy.skeleton import parts_by_name
-from .armature import Channels, find_bone, is_flat, locating
+from .armature import Channels, channels_of, find_bone, is_flat, locating, next_scale, uniform_scale
 from .freedom import freedom_of, stiffness_of
 from .limb import Limb
 from .stance import body_anatomy
 
-_UNSCALED = 1e-5  # deviation of a scale from 1 that is none
+_STAYS = 1e-5  # deviation of a scale from 1, or from another one, that is none
 _AT_TAIL = 0.2  # of a foot's length: distance of a toe from its tail
 
 
@@ -148,6 +149,43 @@ class RigBody:
         return tuple(sorted(found, key=depth.__getitem__))
 
     @cached_property
+    def size_above(self) -> float:
+        """The scale of the frame that the hips hang in. Raises ChainError if it is uneven."""
+        above = self.armature.pose.bones[self.hips].parent_recursive
+        if not above:
+            return 1.0
+        with suppress(ChainError):  # by the channels, which are set at once, where they tell it
+            return self._sizes([bone.name for bone in reversed(above)])[above[0].name]
+        size = uniform_scale(above[0].matrix)
+        if size is None:
+            raise ChainError(f"A bone above the hips '{self.hips}' is scaled unevenly. Scale it alike along all axes.")
+        return size
+
+    @cached_property
+    def sizes(self) -> tuple[float, ...]:
+        """The scales of the bones in the armature's space, with those of the bones above them.
+
+        Raises ChainError for a bone that is scaled unevenly: then what hangs on it changes its length as it turns.
+        """
+        return tuple(self._sizes(self.bones, self.size_above).values())
+
+    def _sizes(self, names: Sequence[str], above: float = 1.0) -> dict[str, float]:
+        """Return the scales of bones in the armature's space, by their names, each after its parent."""
+        found, bones = dict[str, float](), self.armature.pose.bones
+        for bone, channels in zip(map(bones.__getitem__, names), channels_of(self.armature, names), strict=True):
+            before = found[bone.parent.name] if found else above
+            inherited = Inheritance(bone.bone.inherit_scale, True, Matrix.Identity(3))
+            size = next_scale(before, inherited, channels.scale)
+            if size is None:
+                raise ChainError(f"'{bone.name}' is scaled unevenly. Scale it alike along all axes.")
+            found[bone.name] = size
+        return found
+
+    def length(self, name: str) -> float:
+        """Return the length of a bone of the body, scaled [armature space]."""
+        return float(self.armature.data.bones[name].length * self.sizes[self.bones.index(name)])
+
+    @cached_property
     def toes(self) -> dict[str, str]:
         """The bones of toes, by those of the planted feet at whose tails they are, that may lift their heels."""
         if not self.heels or not self.planted:
@@ -213,7 +251,7 @@ class RigBody:
 
 def _turns_freely(toe: PoseBone) -> bool:
     """Tell whether a toe can be turned back by what its foot is turned."""
-    unscaled = max(abs(scale - 1.0) for scale in toe.scale) <= _UNSCALED
+    unscaled = max(abs(scale - 1.0) for scale in toe.scale) <= _STAYS
     free = not any(toe.lock_rotation) and all(each.mute or each.type.startswith("LIMIT_") for each in toe.constraints)
     return toe.bone.use_inherit_rotation and not is_flat(toe.bone.matrix_local) and unscaled and free
 
@@ -232,8 +270,8 @@ class BodyRest:
 
     def __init__(self, rig: RigBody) -> None:
         self.rig, bones = rig, rig.armature.data.bones
-        self.rests: list[Matrix] = []  # in the parent's frame, 4x4
-        self.locating: list[Matrix] = []  # from a bone's location channels to its parent's frame, 3x3
+        self.rests: list[Matrix] = []  # in the parent's frame without its scale, 4x4
+        self.locating: list[Matrix] = []  # from a bone's location channels to that frame, 3x3
         for name in rig.bones:
             bone = bones[name]
             if is_flat(bone.matrix_local):
@@ -241,21 +279,25 @@ class BodyRest:
             if not bone.use_inherit_rotation:
                 raise ChainError(f"'{name}' does not inherit its parent's rotation. A body needs bones that do.")
             above = bone.parent.matrix_local if bone.parent else Matrix.Identity(4)
-            self.rests.append(above.inverted() @ bone.matrix_local)
-            self.locating.append(locating(bone, self.rests[-1]))
+            rest = above.inverted() @ bone.matrix_local
+            size = rig.sizes[rig.bones.index(bone.parent.name)] if self.rests else rig.size_above
+            self.locating.append(locating(bone, rest) * size)
+            rest.translation *= size
+            self.rests.append(rest)
 
     def body(self, channels: Sequence[Channels], up: Vector, weighed: bool = True) -> Body:
         """Return the body with the bones where these channels have them; its hips are where their parent is.
 
         With `weighed` it has the anatomy, and the masses, of what its bones are. Raises ChainError for
-        scaled bones.
+        bones whose scale is not what it is now.
         """
         rig, numbers = self.rig, {name: number for number, name in enumerate(self.rig.bones)}
+        now = channels_of(rig.armature, rig.bones)
         bones = rig.armature.pose.bones
         joints, parents = [], []
         for number, (name, channel) in enumerate(zip(rig.bones, channels, strict=True)):
-            if max(abs(scale - 1.0) for scale in channel.scale) > _UNSCALED:
-                raise ChainError(f"'{name}' is scaled. A body needs bones without a scale.")
+            if max(abs(change) for change in channel.scale - now[number].scale) > _STAYS:
+                raise ChainError(f"'{name}' changes its scale. A body needs bones that keep theirs: remove its keys.")
             offset = self.rests[number].translation.copy()
             if number:
                 offset += self.locating[number] @ channel.location
@@ -286,16 +328,16 @@ class BodyRest:
     def _tip(self, name: str, number: int) -> BodyTip:
         """Return the tip at a bone's tail, standing on head and tail of the bone and of those below."""
         bone = self.rig.armature.data.bones[name]
-        back = bone.matrix_local.inverted()
+        back, size = bone.matrix_local.inverted(), self.rig.sizes[number]
         ends = [end for each in (bone, *bone.children) for end in (each.head_local, each.tail_local)]
-        return BodyTip(name, number, Vector((0.0, bone.length, 0.0)), Quaternion(), tuple(back @ end for end in ends))
+        place = Vector((0.0, self.rig.length(name), 0.0))
+        return BodyTip(name, number, place, Quaternion(), tuple(size * (back @ end) for end in ends))
 
     def _masses(self) -> list[float] | None:
         """Return the masses of the bones by their names; None where these do not tell the parts of a body."""
-        every = self.rig.armature.data.bones
         parts = parts_by_name(rest_bones(self.rig.armature))
         known = [(found.part, found.side) if (found := parts.get(name)) else None for name in self.rig.bones]
-        return anatomical_masses(known, [every[name].length for name in self.rig.bones])
+        return anatomical_masses(known, [self.rig.length(name) for name in self.rig.bones])
 
 
 def moving_bones(rig: RigBody, body: Body) -> Iterator[PoseBone]:

@@ -109,11 +109,12 @@ def test_what_does_not_hang_together_or_reaches_for_nothing_is_refused():
         RigBody(rig, (Limb.from_tip(rig, HANDS[0], target),), ("tail",))
 
 
-def test_scaled_bones_are_named():
+def test_bones_that_are_scaled_unevenly_are_named():
     body = reaching_body(human_rig())
     body.armature.pose.bones["forearm.L"].scale = 1.0, 1.1, 1.0
     with pytest.raises(ChainError, match=r"'forearm\.L' is scaled"):
         rest_body(body)
+    body.armature.pose.bones["forearm.L"].scale = (1.1,) * 3
     body.armature.data.bones["forearm.R"].use_inherit_rotation = False
     with pytest.raises(ChainError, match=r"'forearm\.R' does not inherit"):
         rest_body(body)

@@ -4,12 +4,14 @@
 from math import degrees
 
 import bpy
+import pytest
 from mathutils import Vector
 
-from ik_triangulation.jobs.bake import bake_body
+from ik_triangulation.jobs.bake import bake, bake_body, delete_generated
 from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.setup import set_up_body
 from ik_triangulation.jobs.tips import let_body_follow, measured_again, with_followers
+from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.stance import look_of
 
 LAST = 24
@@ -67,3 +69,33 @@ def test_the_follow_properties_of_a_generated_rig_are_set_and_its_deform_bones_f
     bones = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
     hand = rig.pose.bones[made.reach[0]].ik_triangulation.target.matrix_world.translation
     assert (bones["DEF-hand.L"].tail - hand).length < 1e-3
+
+
+def test_a_generated_rig_that_its_root_scales_and_turns_reaches_as_one_of_that_size(rigify_file, addon):
+    bpy.ops.wm.open_mainfile(filepath=str(rigify_file("basic")))
+    rig = bpy.data.objects["rig"]
+    root = rig.pose.bones["root"]
+    root.scale, root.rotation_mode = (1.2,) * 3, "XYZ"
+    for frame, angle in ((1, 0.0), (LAST, 0.4)):
+        root.rotation_euler.y = angle
+        root.keyframe_insert("rotation_euler", frame=frame)
+    bpy.context.scene.frame_set(1)
+    made = set_up_body(rig)
+    target = rig.pose.bones[made.reach[0]].ik_triangulation.target
+    start = target.location.copy()
+    for frame, share in ((1, 0.0), (LAST // 2, 1.0), (LAST, 0.0)):
+        target.location = start.lerp(Vector((0.24, -0.42, 0.06)), share)
+        target.keyframe_insert("location", frame=frame)
+    arm = Limb.from_tip(rig, made.reach[0], target, rig.pose.bones[made.reach[0]].ik_triangulation.chain_count)
+    alone = bake(arm, LAST - 4, LAST)  # where it reaches without the body
+    assert "frame by frame" not in alone.text
+    bpy.context.scene.frame_set(LAST)
+    assert (rig.matrix_world @ rig.pose.bones[arm.tip].tail - target.matrix_world.translation).length < 1e-4
+    delete_generated(rig, arm.solved)
+    body = body_of(rig, made.reach[0])
+    bake_body(body, 1, LAST)
+    let_body_follow(body, 1, LAST)
+    bpy.context.scene.frame_set(LAST // 2)
+    bones = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+    assert (bones["DEF-hand.L"].tail - target.matrix_world.translation).length < 1e-3
+    assert bones["DEF-hand.L"].matrix.to_scale().x == pytest.approx(1.2, abs=1e-3)

@@ -62,10 +62,10 @@ def body_by_channels(
     return body, Geometry(tree, tree.posed(rotations, States(*none, rotations[tree.held], roots, place))).frames
 
 
-def shown_frames(matrices: Numbers, sizes: Numbers) -> Numbers:
-    """Return the unscaled frames (n, 3, 4, F) of bones with these matrices (n, 4, 4, F) and lengths (n).
+def shown_frames(rig: RigBody, matrices: Numbers) -> Numbers:
+    """Return the frames without scale (n, 3, 4, F) of the bones of a body with these matrices (n, 4, 4, F).
 
-    The tails are in place; of scaled bones the heads are then where an unscaled bone would have them.
+    The tails are in place; heads of bones that something else has scaled are where these would have them otherwise.
     """
     frames = np.empty((len(matrices), 3, 4, matrices.shape[-1]))
     along = normalized(matrices[:, :3, 1])
@@ -73,7 +73,8 @@ def shown_frames(matrices: Numbers, sizes: Numbers) -> Numbers:
     across = normalized(across - along * dot(across, along)[:, None])
     for axis, each in enumerate((across, along, cross(across, along))):
         frames[:, :, axis] = each
-    reached = sizes[:, None, None] * (matrices[:, :3, 1] - frames[:, :, 1])
+    sizes, scaled = np.array(rig.sizes)[:, None, None], lengths_of(rig)[:, None, None]
+    reached = scaled * (matrices[:, :3, 1] / sizes - frames[:, :, 1])
     frames[:, :, 3] = matrices[:, :3, 3] + reached
     return frames
 
@@ -93,7 +94,7 @@ def animation_shown(rig: RigBody, bases: Numbers, matrices: Numbers) -> Animatio
 
     `bases` (4, 4, F) are the frames that the hips hang in.
     """
-    frames = shown_frames(matrices, lengths_of(rig))
+    frames = shown_frames(rig, matrices)
     turned = {name: frames[number, :, :3] for number, name in enumerate(rig.bones)}
     none = np.empty((len(turned), 4, bases.shape[-1]))
     return animation_turned(rig, bases, turned, matrices[0, :3, 3], none)._replace(shown=frames)
@@ -172,5 +173,5 @@ def matrices_of(evaluated: Object, names: Sequence[str]) -> Numbers:
 
 
 def lengths_of(rig: RigBody) -> Numbers:
-    """Return the lengths (n) of the bones of a body at rest."""
-    return np.array([rig.armature.data.bones[name].length for name in rig.bones])
+    """Return the lengths (n) of the bones of a body, scaled [armature space]."""
+    return np.array([rig.length(name) for name in rig.bones])

@@ -148,7 +148,8 @@ def goal_on(carrier: str, reader: GoalReader, now: Sample, start: Pose, depsgrap
     """Return the goal of a sample in the frame of the bone of the body that carries it, if one does."""
     if not carrier:
         return reader.at(now, start)
-    into = now.limb.armature.evaluated_get(depsgraph).pose.bones[carrier].matrix.inverted() @ now.rig.into
+    frame = now.limb.armature.evaluated_get(depsgraph).pose.bones[carrier].matrix.normalized()  # without its scale
+    into = frame.inverted() @ now.rig.into
     return reader.at(now._replace(rig=now.rig._replace(into=into)), start)._replace(on=carrier)
 
 

@@ -47,13 +47,13 @@ AT_ONCE = 0.1  # [s] of reading between two looks at what the user does
 class BodySamples(NamedTuple):
     """F frames of a body, armature space.
 
-    `worlds` and `bases` (4, 4, F) are the matrices of the armature (world space) and of the parent of the hips;
-    `channels` those of all bones at the first frame, `rotations` (n, 4, F) and `locations` (3, F), of the hips, the
-    animation made by hand, with the frames `shown` of an Animation. `goals` are those of each limb, `influence` (F)
-    that of each tip, from 0 to 1, by its name; `readers` read the goals. `warnings` are about the reading. `places`
-    (3, 4) are the frames of the bones of planted tips, `supports` (4, 4, F; world space) what contacts are on besides
-    bones of the body. Where all that moves around the body is `keyed`, F-curves give
-    the same as evaluation.
+    `worlds` and `bases` (4, 4, F) are the matrices of the armature (world space) and, without its scale, of the parent
+    of the hips; `channels` those of all bones at the first frame, `rotations` (n, 4, F) and `locations` (3, F), of the
+    hips, the animation made by hand, with the frames `shown` of an Animation. `goals` are those of each limb,
+    `influence` (F) that of each tip, from 0 to 1, by its name; `readers` read the goals. `warnings` are about the
+    reading. `places` (3, 4) are the frames of the bones of planted tips, `supports` (4, 4, F; world space) what
+    contacts are on besides bones of the body. Where all that moves around the body is `keyed`, F-curves give the same
+    as evaluation.
     """
 
     frames: Sequence[float]
@@ -100,8 +100,9 @@ def read_body(
 
     The animation made by hand is read from F-curves where these are all that moves the bones; where strips, blending,
     drivers, constraints or modifiers may do so too, and where Blender shows another one at some of the frames, it is
-    what Blender evaluates. Constraints do not count if they are to be `switched` off. Raises RigError for a bone above
-    the hips that is scaled, and for a body that is not the same when it is evaluated twice, and what sample() raises.
+    what Blender evaluates. Constraints do not count if they are to be `switched` off. Raises RigError for bones above
+    the hips whose scale changes, and for a body that is not the same when it is evaluated twice, and what sample()
+    raises.
     """
     samples = yield from _read_body(rig, scene, frames, view_layer or view_layer_of(scene), switched)
     if not rig.planted:
@@ -124,7 +125,7 @@ def _read_body(
     def look(depsgraph: Depsgraph, frame: float) -> _Look:
         evaluated = rig.armature.evaluated_get(depsgraph)
         channels = channels_of(evaluated, rig.bones) if frame == frames[0] else []
-        base = unscaled_base(base_of(evaluated, rig.hips), rig.hips)
+        base = unscaled_base(rig, base_of(evaluated, rig.hips), frame)
         goals = {tip: reader.at(depsgraph, frame) for tip, reader in readers.items()}
         matrices = matrices_of(evaluated, rig.bones) if is_live or frame in some else None
         if matrices is not None:
@@ -145,7 +146,6 @@ def _read_body(
         worlds, bases = (
             np.ascontiguousarray(np.broadcast_to(each, (4, 4, len(frames)))) for each in (keyed.worlds, keyed.bases)
         )
-        check_unscaled(bases, rig.hips)
         goals = {tip: reader.keyed(keyed, frames) for tip, reader in readers.items()}
         influence = {tip: np.full(len(frames), share) for tip, share in seen[frames[0]].influence.items()}
     samples = BodySamples(
@@ -191,6 +191,7 @@ def _keyed(
     found = read_keyed_body(rig, scene, frames, [reader.limb for reader in reaching.values()])
     if found is None:
         return None
+    found = found._replace(bases=unscaled_bases(rig, found.bases, frames))
     for frame, look in seen.items():
         targets = {tip: reader.target_at(frame) for tip, reader in reaching.items()}
         if not found.agrees(frames.index(frame), look.world, look.base, targets):
@@ -222,8 +223,8 @@ def _places(rig: RigBody, scene: Scene, samples: BodySamples, as_shown: bool) ->
     if is_moved_above(rig):
         evaluator = Evaluator(rig, scene, view_layer_of(scene), first)
 
-        def look(depsgraph: Depsgraph, _: float) -> Matrix:
-            return unscaled_base(base_of(rig.armature.evaluated_get(depsgraph), rig.hips), rig.hips)
+        def look(depsgraph: Depsgraph, frame: float) -> Matrix:
+            return unscaled_base(rig, base_of(rig.armature.evaluated_get(depsgraph), rig.hips), frame)
 
         seen = yield from evaluator.evaluate(first, look)
         bases = _stacked([seen[first[0]]])
@@ -253,7 +254,7 @@ def _matrices_by_hand(
 def _agree(rig: RigBody, samples: BodySamples, here: Sequence[int], moved: Animation, matrices: Numbers) -> bool:
     """Tell whether an animation by channels puts tips and hips where these matrices (n, 4, 4, F) have them."""
     body, frames = body_by_channels(rig, samples.channels, samples.bases[..., here], moved)
-    return tips_apart(rig, body, frames, shown_frames(matrices, lengths_of(rig))) <= _AGREES
+    return tips_apart(rig, body, frames, shown_frames(rig, matrices)) <= _AGREES
 
 
 def _check_finite(rig: RigBody, matrices: Numbers, frame: float) -> None:
@@ -322,7 +323,7 @@ def body_seen(
     readers = {limb.tip: LimbGoals(limb, carriers_of(rig, limb), single=True) for limb in rig.limbs}
     goals = {tip: [reader.at(depsgraph, frame)] for tip, reader in readers.items()}
     influence = influence_of(readers, rig.tips, evaluated)
-    base = unscaled_base(base_of(evaluated, rig.hips), rig.hips)
+    base = unscaled_base(rig, base_of(evaluated, rig.hips), frame)
     return BodySamples(
         [frame],
         _stacked([evaluated.matrix_world.copy()]),
@@ -368,17 +369,26 @@ def body_by_hand(
     return np.broadcast_to(rotations, (*rotations.shape[:2], len(frames))), locations
 
 
-def unscaled_base(base: Matrix, hips: str) -> Matrix:
-    """Return the frame that hips hang in (4x4). Raises RigError if it is scaled."""
-    check_unscaled(np.array(base)[:, :, None], hips)
-    return base
+def unscaled_base(rig: RigBody, base: Matrix, frame: float) -> Matrix:
+    """Return the frame that the hips hang in (4x4) without its scale. Raises what unscaled_bases() does."""
+    return Matrix(unscaled_bases(rig, np.array(base)[:, :, None], [frame])[..., 0].tolist())
 
 
-def check_unscaled(bases: Numbers, hips: str) -> None:
-    """Raise RigError if one of the frames (4, 4, F) that hips hang in is scaled."""
-    axes = bases[:3, :3]
-    if np.abs(np.einsum("ijf,kjf->ikf", axes, axes) - np.eye(3)[:, :, None]).max() > _UNIT:
-        raise RigError(f"A bone above the hips '{hips}' is scaled. Give it a scale of 1.")
+def unscaled_bases(rig: RigBody, bases: Numbers, frames: Sequence[float]) -> Numbers:
+    """Return the frames (4, 4, F) that the hips hang in without their scale.
+
+    Raises RigError if that is another one at some of the frames of the timeline than now.
+    """
+    found = bases.copy()
+    axes = found[:3, :3]
+    axes /= rig.size_above
+    off = np.abs(np.einsum("ijf,kjf->ikf", axes, axes) - np.eye(3)[:, :, None]).max((0, 1)) > _UNIT
+    if off.any():
+        raise RigError(
+            f"A bone above the hips '{rig.hips}' has another scale at frame {frames[int(off.argmax())]:g} than now. "
+            "Remove the keys of its scale."
+        )
+    return found
 
 
 def _supports(seen: Sequence[Mapping[ContactSupport, Matrix]]) -> dict[ContactSupport, Numbers]:
@@ -410,15 +420,15 @@ def read_between(
         worlds, bases = (np.repeat(each[..., :1], count, -1) for each in (samples.worlds, samples.bases))
         influence = {tip: np.full(count, share[0]) for tip, share in held.items()}
     elif samples.keyed and (keyed := read_keyed_body(rig, scene, frames, ())) is not None:
-        worlds, bases = (np.broadcast_to(each, (4, 4, count)).copy() for each in (keyed.worlds, keyed.bases))
-        check_unscaled(bases, rig.hips)
+        bases = unscaled_bases(rig, keyed.bases, frames)
+        worlds, bases = (np.broadcast_to(each, (4, 4, count)).copy() for each in (keyed.worlds, bases))
         influence = {tip: np.full(count, share[0]) for tip, share in held.items()}
     else:
         evaluator = Evaluator(rig, scene, view_layer_of(scene), frames)
 
         def look(depsgraph: Depsgraph, frame: float) -> tuple[Matrix, Matrix, list[float]]:
             evaluated, carried[frame] = rig.armature.evaluated_get(depsgraph), supports_at(rig, depsgraph, frame)
-            base = unscaled_base(base_of(evaluated, rig.hips), rig.hips)
+            base = unscaled_base(rig, base_of(evaluated, rig.hips), frame)
             return evaluated.matrix_world.copy(), base, [held_influence(evaluated, tip) for tip in held]
 
         carried = dict[float, dict[ContactSupport, Matrix]]()

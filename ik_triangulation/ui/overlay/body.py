@@ -21,6 +21,7 @@ from ...rig.armature import Channels, base_of, channels_of
 from ...rig.body import BodyRest, RigBody, stored_contacts
 from ...rig.by_hand.reference import reference_rotations
 from ...rig.checks import check_armature
+from ...rig.frames.body_samples import unscaled_base
 from ...rig.freedom import freedom_of
 from ...rig.hips import hips_locations, is_moved_by_hand
 from ...rig.rotation import rotation_of
@@ -186,7 +187,7 @@ def _held_frames(
             name = above[name]
     bones = [(number, bone) for number, bone in enumerate(rig.pose_bones) if bone.name in needed]
     turns, location = _made_by_hand(rig, [bone.name for _, bone in bones], scene, frame)
-    frames = {rig.hips: base_of(shown, rig.hips)}
+    frames = {rig.hips: unscaled_base(rig, base_of(shown, rig.hips), frame)}
     for (number, bone), turn in zip(bones, turns, strict=True):
         moved, parent = channels[number].location, frames[above[bone.name] if number else rig.hips]
         if not number:
@@ -257,7 +258,7 @@ def _rest_of(rig: RigBody, channels: Sequence[Channels], up: Vector) -> _Rest:
     moved: tuple[Any, ...] = tuple(
         tuple(each.scale) + tuple(each.location) * (number > 0) for number, each in enumerate(channels)
     )
-    key = rig.armature.session_uid, rig.bones, rig.tips, rig.hips_motion, rests, moved, len(bones)
+    key = rig.armature.session_uid, rig.bones, rig.tips, rig.hips_motion, rests, moved, rig.size_above, len(bones)
     if _kept.get("key") != key:
         _kept.pop("key", None)  # what follows may fail
         rest = BodyRest(rig)

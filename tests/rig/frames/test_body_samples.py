@@ -7,7 +7,7 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.errors import RigError
+from ik_triangulation.errors import ChainError
 from ik_triangulation.goals import Anywhere, Point
 from ik_triangulation.rig.body import RigBody
 from ik_triangulation.rig.frames import body_goals, body_samples
@@ -75,12 +75,13 @@ def test_two_limbs_may_share_a_target():
     assert len(read(body).goals) == 2
 
 
-def test_a_scaled_bone_above_the_hips_is_named():
+def test_an_unevenly_scaled_bone_above_the_hips_is_named():
     rig = human_rig()
-    rig.pose.bones["spine"].scale = (2.0,) * 3
+    rig.pose.bones["spine"].scale = 2.0, 1.0, 1.0
+    bpy.context.view_layer.update()
     body = reaching_body(rig, 6)
     hand = body.limbs[0]
-    with pytest.raises(RigError, match=r"above the hips 'spine\.001' is scaled"):
+    with pytest.raises(ChainError, match=r"above the hips 'spine\.001' is scaled unevenly"):
         read(RigBody(rig, (hand,), ("hand.R",), hips="spine.001"))
 
 
