@@ -53,7 +53,7 @@ _LEGS_AHEAD = radians(10.0)  # of straight legs at the feet, which take the hips
 _LEGS_ASIDE = radians(5.0)
 _KNEES, _SHINS = radians(100.0), radians(27.0)  # of a crouch
 BEGIN = np.array([0.0, 0.0, 0.3, 0.3])  # amounts to start from: a straight knee brings nothing nearer at first
-_STEPS, _STRIDE, _DIFFERENCE, _LONGEST, _SHORTER = 12, 3, 0.05, 0.6, 0.4
+_STEPS, _STRIDE, _DIFFERENCE, _LONGEST, _SHORTER = 12, 3, 0.02, 0.6, 0.4
 _ROUGHLY = 6  # steps that tell whether a place is too far
 _AGAIN, _IN_A_DRAG = 2, 0.1  # steps of one move of a drag, and the longest of them
 _STILL = 1e-4  # change of an amount below which its pose is done
@@ -67,7 +67,7 @@ _NEAR = 0.25  # of it: way from where the reference has the hand, on which a str
 _LEAN = radians(22.0)  # of the legs at the feet for balance, at most
 _BENT = 0.7  # amount of a crouch from which on these are the shins alone
 # The girdle turns by this share of the angle to its goal, faded in with the distance in arm's lengths, up to a range.
-_GIRDLE, _FROM, _OVER, _GIRDLE_RANGE = 0.28, 0.55, 0.4, radians(24.0)
+_GIRDLE, _FROM, _OVER, _GIRDLE_RANGE = 0.29, 0.55, 0.4, radians(24.0)
 _HANGS = 0.85  # share of the trunk's tilt that a free arm takes back
 
 
