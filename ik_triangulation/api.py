@@ -131,7 +131,7 @@ if TYPE_CHECKING:
     from .rig.body import RigBody as RigBody
     from .rig.limb import Limb as Limb
     from .rig.limb import enabled_limbs as enabled_limbs
-    from .rig.targets.spaces import TargetSpace as TargetSpace
+    from .rig.targets.made import TargetSpace as TargetSpace
     from .solvers import SOLVERS as SOLVERS
     from .solvers import BodySolution as BodySolution
     from .solvers import Solution as Solution

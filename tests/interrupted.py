@@ -56,11 +56,13 @@ class BrokenError(Exception):
 class FailingWrite:
     """While it is entered, that write of a transaction fails which has this number; the end of one counts as well.
 
-    Each write announces itself by what undoes it. With `at_end` the end fails, whatever its number.
+    Each write announces itself by what undoes it. With `at_end` the end fails, whatever its number. The
+    `problem` is what a failing write raises.
     """
 
-    def __init__(self, number: float, at_end: bool = False) -> None:
+    def __init__(self, number: float, at_end: bool = False, problem: BaseException | None = None) -> None:
         self.number, self.at_end, self.writes, self.failed = number, at_end, 0, False
+        self.problem = problem or BrokenError()
 
     def __enter__(self) -> "FailingWrite":
         def callback(stack, *given, **more):
@@ -82,7 +84,7 @@ class FailingWrite:
         self.writes += 1
         if self.writes == self.number or fails:
             self.failed = True
-            raise BrokenError
+            raise self.problem
 
 
 class _DoneError(Exception):

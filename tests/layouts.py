@@ -77,7 +77,7 @@ class Recorder:
         self._refer(data, items)
         self._refer(active_data, active)
         shown = getattr(bpy.types, kind)
-        of_list = SimpleNamespace(bitflag_filter_item=1, filter_name="")
+        of_list = SimpleNamespace(bitflag_filter_item=1, filter_name="", draw_row=shown.draw_row)
         flags, order = shown.filter_items(of_list, self.context, data, items)
         things = getattr(data, items)
         assert len(flags) in {0, len(things)}

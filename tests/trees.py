@@ -226,3 +226,11 @@ def body():
     ]
     tips = [TreeTip(4, Vector((0.2, 0, 0)), Quaternion(), 1.0), TreeTip(7, Vector((-0.2, 0, 0)), Quaternion(), 1.0)]
     return Tree(joints, [-1, 0, 1, 2, 3, 1, 5, 6], tips, moves_root=True)
+
+
+def centre_of_mass(pose):
+    """Centre of mass of a body in a pose, by its segments."""
+    masses = np.array([each.mass for each in pose.body.segments])
+    centres = np.array([each.centre[:] for each in pose.body.segments])
+    places = np.einsum("nij,nj->ni", pose.frames[:, :, :3], centres) + pose.frames[:, :, 3]
+    return Vector(masses @ places / masses.sum())

@@ -20,7 +20,7 @@ from ..jobs.compare import compare
 from ..kinematics import Pose
 from ..maps.metric_map import map_chain, pose_of
 from ..maps.properties import PlaneMapSettings, SpaceMapSettings
-from ..maps.volume import map_volume
+from ..maps.shell import map_volume
 from ..rig.checks import check_frames
 from ..solvers import SOLVERS, SolverSettings
 from ..solvers.compare import COSTS, table
@@ -39,10 +39,12 @@ from .arguments import (
     add_settings,
     add_solver,
     frame,
+    named_bones,
+    named_limb,
+    range_of,
 )
 from .bake_list import shots_of
 from .blend import open_file
-from .limbs import named_bones, named_limb, range_of
 from .run import CommandResult, Console, Run
 
 
@@ -93,7 +95,7 @@ def run_compare(arguments: Namespace, run: Run) -> CommandResult:
     limb = named_limb(arguments, scene)
     frames = None
     if (arguments.frame_start, arguments.frame_end, arguments.step) != (None, None, None):
-        start, end, step = range_of(arguments, limb, scene)
+        start, end, step = range_of(arguments, limb.armature, limb.tip, scene)
         check_frames(start, end, step)
         frames = range(start, end + 1, step)
     solvers = arguments.solvers or tuple(SOLVERS)

@@ -298,7 +298,7 @@ def _work(arguments: Namespace, console: Console) -> int:
 
 @contextmanager
 def _ended_by_signal() -> Iterator[None]:
-    """Leave, and end the worker, where this process is told to end."""
+    """Leave, and end the worker, when this process is asked to end."""
     before: Callable[..., Any] | int | None = None
     with suppress(ValueError):  # not in the main thread
         before = signal.signal(signal.SIGTERM, _leave)

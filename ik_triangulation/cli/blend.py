@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Open and save .blend files, and detect those that are incomplete, newer, or changed by somebody else.
+"""Open and save .blend files, and detect those that are incomplete, newer, or changed by another program.
 
 Check that a .blend file was written completely. Blender reports success even if the disk was full. A file is a header
 and blocks with their lengths, the last of them ENDB; a compressed file is a sequence of Zstandard frames followed by a
@@ -50,7 +50,7 @@ def check_newer(arguments: Namespace) -> list[str]:
 
 
 def is_whole(path: Path) -> bool:
-    """Return True if all blocks of a .blend file are there, and nothing after them. Raises OSError."""
+    """Return True if a .blend file has all its blocks, and nothing after them. Raises OSError."""
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         try:

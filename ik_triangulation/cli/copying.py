@@ -15,10 +15,9 @@ from ..jobs.keys import body_settings
 from ..jobs.problem import body_of
 from ..jobs.transfer import transfer
 from ..rig.armature import find_bone
-from .arguments import add_accept_misses, add_command, add_file, add_reporting, add_saving, frame
-from .bodies import result_of
-from .limbs import armature_of
+from .arguments import add_accept_misses, add_command, add_file, add_reporting, add_saving, armature_of, frame
 from .run import CommandResult, Run
+from .solving import result_of
 
 
 def add_copying_commands(commands: Any) -> None:
@@ -78,7 +77,7 @@ def run_transfer(arguments: Namespace, run: Run) -> CommandResult:
 
 
 def run_follow_rig(arguments: Namespace, run: Run) -> CommandResult:
-    """Key targets by another character's motion, and bake the body if that is asked for."""
+    """Key targets by another character's motion, and bake the body with --bake."""
     scene = run.open()
     armature, source = _pair(arguments, scene)
     span, layer = _span(arguments, scene), scene.view_layers[0]

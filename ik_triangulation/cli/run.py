@@ -22,9 +22,8 @@ from .. import __version__
 from ..errors import IKError
 from ..jobs.report import TipReport, missed_frames_of
 from ..rig.safe_files import Write, write_new
-from .arguments import DONE, FAILED, MISSED
+from .arguments import DONE, FAILED, MISSED, scene_of
 from .blend import check_input, check_newer, check_unchanged, note_saved, open_file, write_blend
-from .limbs import scene_of
 from .outputs import STDOUT, check_output, check_outputs, keep_versions, locked, written
 
 SCHEMA = 2
@@ -129,7 +128,7 @@ def execute(arguments: Namespace, console: Console) -> tuple[int, str]:
         result = run()
     except IKError as error:
         message = str(error)
-    except Exception as error:  # a bug; readers of the report are told as well
+    except Exception as error:  # a bug; the report says so as well
         console.error(traceback.format_exc())
         message = f"Internal error ({type(error).__name__}: {error}). No file was changed."
     else:
@@ -164,7 +163,7 @@ class Run:
             result.warnings[:0] = self._warnings
             result.lines[:0] = [f"Warning: {warning}" for warning in self._warnings]
             self._write(result)
-        self._tell(result)
+        self._print_result(result)
         return result
 
     def open(self) -> Scene:
@@ -234,7 +233,7 @@ class Run:
         if real in kept:
             keep_versions(real, kept[real], bpy.context.preferences.filepaths.save_version)
 
-    def _tell(self, result: CommandResult) -> None:
+    def _print_result(self, result: CommandResult) -> None:
         if self._destination:
             self.console.say(f"Saved {self._destination}")
         for line in result.lines:

@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Comfort, a low centre of gravity and nearness to a given pose: as soft goals, and as tasks for many poses at once.
 
-Soft goals for a pose that is easy to hold: a low centre of gravity, and nearness to a given pose. Source: "Inverse
-Kinematics - Improved Methods" (seed document gradient-methods), soft constraints: low effort by the height of the
-centre of gravity, and comfort. The mass of a link is its length, times the mass of the joint for that, at the middle of
-the link.
-
-Tasks of comfort for many poses of a chain at once: a low centre of gravity, and nearness to a given pose. The formulas
-are those of goals.comfort, where the source is named. They can never be met, so that they are off by 0.
+Source: "Inverse Kinematics - Improved Methods" (seed document gradient-methods), soft constraints: low effort by the
+height of the centre of gravity, and comfort. The mass of a link is its length, times the mass of the joint for that, at
+the middle of the link. The tasks can never be met, so that they are off by 0.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ MARGIN = 0.1  # share by which the area that feet support is made smaller
 class Refusal(NamedTuple):
     """Why frames cannot be solved together; `reason` is the part of a sentence that users read after "because".
 
-    It is `chosen` if settings say so: then nobody has to be warned.
+    It is `chosen` if settings say so: then no warning is due.
     """
 
     reason: str
@@ -242,8 +242,8 @@ class CarriedTask(WrappedTask):
 
     `carriers` are the joints, each with 1 at the poses (F or 1) where it carries the goal and 0 elsewhere; where none
     does the goal is in armature space. What is missing depends on the tip as the joint sees it. A column that moves the
-    joint takes the goal along, as if it moved the tip the other way; one that moves both changes nothing. The turn of
-    what is missing itself is left out: it does not change how much that is.
+    joint takes the goal along, as if it moved the tip in the opposite direction; one that moves both changes nothing.
+    The turn of what is missing itself is left out: it does not change how much that is.
     """
 
     task: CarriedKind
@@ -400,7 +400,7 @@ def balance_of(
     margin: float = MARGIN,
     influence: Mapping[str, Numbers] | None = None,
 ) -> BalanceTask | None:
-    """The task of keeping the centre of mass above tips that stand where such frames have them; None without any.
+    """The task of keeping the centre of mass above tips with such frames; None without any.
 
     A tip supports as much of the area as its `influence` (F) says, from 0 to 1, and all of it by default.
     """
@@ -452,7 +452,7 @@ def _point(frame: Numbers, point: Vector) -> Numbers:
 
 
 def _at_tip(task: Any, number: int) -> Task:
-    """A task as that of a tip: places before orientations."""
+    """A task of one tip by its number; places come before orientations."""
     moved: Task = replace(task, tip=number, level=Level.REACH if task.level == 0 else Level.TURN)
     return moved
 

@@ -70,9 +70,9 @@ class _Lower:
 
 
 def ranked(soft: Sequence[SoftGoal]) -> Sequence[SoftGoal]:
-    """Return soft goals of which those that can never be met give way to those that can.
+    """Return soft goals with less weight for those that can never be met beside those that can.
 
-    A goal such as an orientation is missed a little as long as anything pulls the other way, and comfort always does.
+    A goal such as an orientation is missed a little as long as anything opposes it, and comfort always does.
     Beside one that can be met, goals that cannot have a hundredth of their weight. What is ranked already stays
     as it is.
     """

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Obstacles, balls and boxes, that the links stay out of: as a soft goal, and as a task for many poses at once.
+"""Obstacles that links stay out of: balls, boxes and capsules of a body, as a soft goal and as tasks for many poses.
 
-Soft goal that keeps the links out of obstacles: balls and boxes. Source: repulsive obstacles, Khatib 1986, "Real-time
-obstacle avoidance for manipulators and mobile robots", as a soft constraint of "Inverse Kinematics - Improved Methods"
-(seed document gradient-methods). The residual of a link is the penetration depth of its deepest point.
+Source: repulsive obstacles, Khatib 1986, "Real-time obstacle avoidance for manipulators and mobile robots", as a soft
+constraint of "Inverse Kinematics - Improved Methods" (seed document gradient-methods). The residual of a link is the
+penetration depth of its deepest point.
 
-The task of keeping the links of a chain out of balls and boxes, for many poses at once. The formulas are those of
-goals.obstacles, where the source is named.
+Capsules move with a body. The error of a link in a capsule is how much nearer it is to the axis than it may be.
+Distances are between the nearest points of two segments, so the row of a link is the velocity of its nearest point.
+Source of these: Ericson 2005, "Real-Time Collision Detection", 5.1.9.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from mathutils import Matrix, Vector
 
 from ..errors import SettingError
 from ..kinematics import Pose
-from ..kinematics.arrays import Columns, Numbers
+from ..kinematics.arrays import Columns, Indices, Numbers
 from ..kinematics.batch import Geometry
 from ..kinematics.batch.algebra import at, cross, dot, lengths
 from .checks import check_finite, check_weight
@@ -143,7 +144,7 @@ class Balls(NamedTuple):
     radius: Numbers
 
     def depth(self, points: Numbers) -> tuple[Numbers, Numbers]:
-        """Depths of points, and the ways out."""
+        """Depths of points, and the directions out."""
         offset = points - self.centre
         distance = lengths(offset)
         nowhere = distance == 0.0
@@ -164,7 +165,7 @@ class Blocks(NamedTuple):
     margin: Numbers
 
     def depth(self, points: Numbers) -> tuple[Numbers, Numbers]:
-        """Depths of points, and the ways out."""
+        """Depths of points, and the directions out."""
         along = np.einsum("ijf,nif->njf", np.broadcast_to(self.axes, (3, 3, points.shape[-1])), points - self.centre)
         beyond = np.abs(along) - self.sizes
         signs = np.where(along >= 0.0, 1.0, -1.0)
@@ -207,7 +208,7 @@ class AvoidTask(AngleTask):
         return Missing(depths * self.length, depths.max(0), (points, out))
 
     def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
-        """Write the velocities of the deepest points along the ways out."""
+        """Write the velocities of the deepest points along the directions out."""
         tree, (points, ways) = geometry.tree, measured.more
         for row in range(self.count):
             deep = measured.errors[row] > 0.0
@@ -217,7 +218,7 @@ class AvoidTask(AngleTask):
                 out[row, columns] = dot(velocity, ways[row][None]) * deep * (self.length / self.reach)
 
     def ways(self, root: Numbers, place: Numbers) -> Numbers:
-        """Nothing: what is to be avoided is no goal that is followed."""
+        """Nothing: obstacles are no goals to follow."""
         return np.zeros(0)
 
     def take(self, columns: Columns) -> AvoidTask:
@@ -247,7 +248,7 @@ def volumes_of(obstacles: Sequence[Sequence[object]]) -> list[AvoidedVolume] | N
 
 
 def _deepest(volume: AvoidedVolume, heads: Numbers, links: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Depths (n, F), points (n, 3, F) and ways out of the points of links deepest in a volume, by bisection."""
+    """Depths (n, F), points (n, 3, F) and directions out of the points of links deepest in a volume, by bisection."""
     least, most = np.zeros(links[:, 0].shape), np.ones(links[:, 0].shape)
     middle = np.full(least.shape, 0.5)
     depth, out = volume.depth(heads + links * 0.5)
@@ -259,3 +260,110 @@ def _deepest(volume: AvoidedVolume, heads: Numbers, links: Numbers) -> tuple[Num
         middle = (least + most) / 2.0
         depth, out = volume.depth(heads + links * middle[:, None])
     return depth, heads + links * middle[:, None], out
+
+
+_ON_A_LINE = 1e-12  # of squared lengths: segments that are parallel
+_LEAST = 1e-300
+
+
+class Segments(NamedTuple):
+    """Segments between points `begin` and `end` (..., 3, F), armature space."""
+
+    begin: Numbers
+    end: Numbers
+
+
+class Nearest(NamedTuple):
+    """Distances (..., F) of segments from others, their shares (..., F) where they are nearest, and the gradients
+    (..., 3, F) of the distances by the places there."""
+
+    distances: Numbers
+    shares: Numbers
+    gradients: Numbers
+
+
+class Axes(NamedTuple):
+    """The axes of c capsules in F poses (c, 3, F), the unit vectors across them, and their flatness (c).
+
+    Along these vectors a distance counts less by the share `flat`: they are as much broader than they are deep.
+    """
+
+    segments: Segments
+    across: Numbers
+    flat: Numbers
+
+    def take(self, columns: Columns) -> Axes:
+        """The axes in those of the poses."""
+        begin, end = (each[..., columns] for each in self.segments)
+        return Axes(Segments(begin, end), self.across[..., columns], self.flat)
+
+    def nearest(self, segments: Segments) -> Nearest:
+        """Return where segments (3, F) are nearest to each of the axes (c)."""
+        some = Segments(*(self._narrowed(each) for each in segments))
+        others = Segments(*(self._narrowed(each) for each in self.segments))
+        distances, shares, way = _nearest(some, others)
+        return Nearest(distances, shares, self._narrowed(way / np.maximum(distances, _LEAST)[:, None]))
+
+    def _narrowed(self, vectors: Numbers) -> Numbers:
+        narrowed: Numbers = vectors - (self.flat[:, None] * dot(vectors, self.across))[:, None] * self.across
+        return narrowed
+
+
+def _nearest(some: Segments, others: Segments) -> tuple[Numbers, Numbers, Numbers]:
+    """Return the distances (..., F) of segments, shares of the first ones, and the vectors to these."""
+    u, v, w = some.end - some.begin, others.end - others.begin, some.begin - others.begin
+    a, b, e, c, f = dot(u, u), dot(u, v), dot(v, v), dot(u, w), dot(v, w)
+    s = np.clip((b * f - c * e) / np.maximum(a * e - b * b, _ON_A_LINE * (a + e) ** 2 + _LEAST), 0.0, 1.0)
+    t = np.clip((b * s + f) / np.maximum(e, _LEAST), 0.0, 1.0)
+    s = np.clip((b * t - c) / np.maximum(a, _LEAST), 0.0, 1.0)
+    way = w + s[..., None, :] * u - t[..., None, :] * v
+    return lengths(way), s, way
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClearTask(AngleTask):
+    """Keep links of a limb at `least` distances (l, c, F or 1) from c `axes`, within `tolerance` [Blender units].
+
+    Links (l) lead from each of `joints` to the next joint, the last one to the tip. One that is away has neither error
+    nor row.
+    """
+
+    axes: Axes
+    least: Numbers
+    joints: Indices
+
+    @property
+    def count(self) -> int:
+        """Number of rows: one for each link and capsule."""
+        return int(np.prod(self.least.shape[:2]))
+
+    def measure(self, geometry: Geometry) -> Missing:
+        """Measure how much too near each link is."""
+        heads, places, gradients, depths = geometry.heads, [], [], []
+        for joint, least in zip(self.joints.tolist(), self.least, strict=True):
+            end = heads[joint + 1] if joint + 1 < len(heads) else geometry.tip(self.tip)
+            near = self.axes.nearest(Segments(heads[joint], end))
+            depths.append(np.maximum(least - near.distances, 0.0))
+            places.append(heads[joint] + near.shares[:, None] * (end - heads[joint]))
+            gradients.append(near.gradients)
+        deep = np.concatenate(depths)
+        return Missing(deep, deep.max(0), (np.concatenate(places), np.concatenate(gradients)))
+
+    def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
+        """Write the velocities of the nearest points along the gradients."""
+        tree, (places, gradients), each = geometry.tree, measured.more, self.least.shape[1]
+        for row in range(self.count):
+            deep = measured.errors[row] > 0.0
+            if deep.any():
+                columns, joints = tree.moving(int(self.joints[row // each]))
+                velocity = cross(axes[columns], places[row] - geometry.heads[joints])
+                out[row, columns] = dot(velocity, gradients[row][None]) * deep
+
+    def ways(self, root: Numbers, place: Numbers) -> Numbers:
+        """Nothing: obstacles are no goals to follow."""
+        return np.zeros(0)
+
+    def take(self, columns: Columns) -> ClearTask:
+        """The task of those poses."""
+        axes, least = self.axes.take(columns), at(self.least, columns)
+        return replace(self, axes=axes, least=least, tolerance=at(self.tolerance, columns))

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Orientation of the end effector, whole, of one axis, or looking at a point: as soft goals, and as tasks for many.
 
-Soft goals for the orientation of the end effector: all of it, or the direction of one axis. Source: "Inverse
-Kinematics" (seed document gradient-methods), soft constraints, and the direction bonus of seed document quaternion-ccd.
-Residuals are rotation vectors [rad].
+Source: "Inverse Kinematics" (seed document gradient-methods), soft constraints, and the direction bonus of seed
+document quaternion-ccd. Residuals are rotation vectors [rad].
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ class LookAt:
         distance = max(line.length, _LEAST_DISTANCE * pose.chain.reach)
         line = line / distance
         missing = rotation_vector(rotation_between(now, line))
-        # The axis turns with the joint, and the line to the point by the way of the eye.
+        # The axis turns with the joint, and the line to the point by the motion of the eye.
         turns = [rejection(dof.angular_velocity, now) + line.cross(dof.velocity(eye)) / distance for dof in dofs]
         for n in range(3):
             yield self.weight * missing[n], [-self.weight * turn[n] for turn in turns]
@@ -136,7 +135,7 @@ class Direction:
 
 
 def missing_angle(soft: Sequence[SoftGoal], place: Vector, rotation: Quaternion) -> float | None:
-    """Angle [rad] from an end effector there, armature space, to the orientation asked for; None if none is."""
+    """Angle [rad] from an end effector there, armature space, to the wanted orientation; None without one."""
     angles = [goal.missing_at(rotation) for goal in soft if isinstance(goal, Orientation | Direction)]
     angles += [goal.missing_at(place, rotation) for goal in soft if isinstance(goal, LookAt)]
     return max(angles, default=None)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Target shapes: the point of each that is nearest to an end effector, for one place and for many places at once.
 
-Target shapes, each with the point of it that is nearest to the end effector. Source: Elias 2004, "Inverse Kinematics -
-Improved Methods", section Targets (seed document gradient-methods): plane, cylinder, ring, volume and vector field,
-each as the vector from the tip to the nearest point. Deviation: the printed vector to the cylinder omits the position
-of the tip; here it is measured from the tip.
+Source: Elias 2004, "Inverse Kinematics - Improved Methods", section Targets (seed document gradient-methods): plane,
+cylinder, ring, volume and vector field, each as the vector from the tip to the nearest point. Deviation: the printed
+vector to the cylinder omits the position of the tip; here it is measured from the tip.
 
 Everything is in armature space, the space in which solvers work; Transformed brings a target there from another space.
 Radii are in Blender units. Directions may have any length and are normalised. Every shape raises TargetError for a
@@ -97,7 +96,7 @@ class Plane(Target):
 
 @dataclass(frozen=True)
 class Line(Target):
-    """The line through `location` along `direction`, infinite both ways."""
+    """The line through `location` along `direction`, infinite in both directions."""
 
     location: Vector
     direction: Vector

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Targets as they are given: their table, each in the target's own space, in another's, and at many frames at once.
 
-Targets given in the space of another object, for example a scaled empty. Source: projected gradient descent, Goldstein
-1964, "Convex programming in Hilbert space".
+The table has a row for each shape that a target can be given, in the target's own space. The enumeration of the setting
+`shape`, its check and the choice by an empty's display type are derived from it. A new shape takes a class of targets,
+a row here, its strokes in the overlay, and a mention under "What is reached" in the manual's page on goals.
 
-Target shapes for many end effectors at once: the point of the target nearest to each of F places. The formulas are
-those of goals.shapes, where the source is named; what is said there of ties holds here as well.
-
-The table of target shapes: a row for each shape that a target can be given, in the target's own space. The enumeration
-of the setting `shape`, its check and the choice by an empty's display type are derived from it. A new shape takes a
-class of targets, a row here, its strokes in the overlay, and a mention under "What is reached" in the manual's page on
-goals.
+A target may be given in the space of another object, for example a scaled empty. Source: projected gradient descent,
+Goldstein 1964, "Convex programming in Hilbert space". For many end effectors at once, the nearest points are those of
+goals.shapes, where the source is named; what is said there of ties holds here as well.
 """
 
 from __future__ import annotations

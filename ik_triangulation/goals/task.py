@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Tasks: goals of an end effector for many poses at once, each with its errors and its rows of the Jacobian.
 
-Tasks: goals of an end effector for many poses at once, each with its errors and its rows of the Jacobian. A task is
-measured on a geometry, and gives rows only where a step is made from there. Errors are lengths [Blender units]: angles
-count by the length given to a task, so that they can be compared with distances. The Jacobian of a place is axis x
-lever for each column, that of an orientation the axis itself.
+A task is measured on a geometry, and gives rows only where a step is made from there. Errors are lengths [Blender
+units]: angles count by the length given to a task, so that they can be compared with distances. The Jacobian of a place
+is axis x lever for each column, that of an orientation the axis itself.
 """
 
 from __future__ import annotations
@@ -238,7 +237,7 @@ class FadedTask(WrappedTask):
     """A `task` of which `rest` (r, F) of the errors [Blender units] is left, and that counts where it is `present` (F).
 
     With (1 - influence) times the errors of a pose without the task as the rest, a tip goes the share `influence` of
-    the way from there: a place along the line, an orientation about the axis between the two.
+    the distance from there: a place along the line, an orientation about the axis between the two.
     """
 
     rest: Numbers

@@ -18,22 +18,19 @@ from bpy.types import Object, Scene, ViewLayer
 
 from ..cooperative import Job, cooperative, relay
 from ..errors import AnimationError
-from ..rig.animated import MovingPaths, ignored
 from ..rig.armature import find_bone
 from ..rig.body import RigBody
-from ..rig.by_hand.keys import keep_place, remember_place, remember_written
+from ..rig.by_hand.keys import check_hips, keep_place, located_by_hand, remember_place, remember_written
 from ..rig.by_hand.record import record_body, recorded_bake, recorded_body, recorded_span
 from ..rig.by_hand.reference import hold_reference
 from ..rig.checks import check_armature, check_limb, check_range, check_separate
 from ..rig.controls import Links
 from ..rig.dependencies import Dependencies, in_waves
-from ..rig.destination import Destination, LayerOf, Made, reopen_layers
 from ..rig.frames.reader import FrameReader
 from ..rig.freedom import limit_notes
-from ..rig.hips import check_hips, located_by_hand
 from ..rig.keyframes import ByHand, check_keys, is_baked, made_by_hand, remove_generated
-from ..rig.layers import remove_layer_keys
-from ..rig.limb import Limb
+from ..rig.layers import Destination, LayerOf, Made, remove_layer_keys, reopen_layers
+from ..rig.limb import Limb, MovingPaths, ignored
 from ..rig.targets.untouched import check_body_limbs, take_along_shown
 from ..rig.timeline import Clock, check_nla, evaluated_time, mark
 from .bake_wave import BakePlan, Span, bake_together, check_something

@@ -23,11 +23,10 @@ from ..rig.armature import Bones
 from ..rig.body import RigBody
 from ..rig.by_hand.record import record_bake
 from ..rig.by_hand.reference import has_baked_below
-from ..rig.destination import OF_RANGE, Destination, Made
 from ..rig.frames.reader import FrameReader
 from ..rig.frames.samples import Sample, Samples
 from ..rig.keyframes import SAME_FRAME, ByHand, curves_of, keys_beside, made_by_hand
-from ..rig.layers import is_blended
+from ..rig.layers import OF_RANGE, Destination, Made, is_blended
 from ..rig.limb import Limb
 from ..rig.rotation import channel, rotation_from, turn_between
 from ..rig.targets.untouched import is_untouched, is_waiting, place_at_tip

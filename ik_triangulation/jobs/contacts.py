@@ -30,8 +30,8 @@ from ..rig.body import Contact, ContactSupport, RigBody
 from ..rig.checks import check_limb
 from ..rig.frames.body_frames import Animation, body_by_channels, with_places
 from ..rig.frames.body_samples import BodySamples, read_body
+from ..rig.frames.curve_values import composed_matrices, products
 from ..rig.frames.samples import go_to, temporary_scene
-from ..rig.frames.transforms import composed_matrices, products
 from ..rig.limb import Limb, means_surface
 from ..rig.targets.surface import ShownMesh
 from ..solvers.body.flexing import body_compliance

@@ -15,12 +15,11 @@ from mathutils import Matrix
 
 from ..cooperative import Work, finished
 from ..errors import AnimationError, RigError
+from ..rig.by_hand.keys import located_by_hand, location_path
 from ..rig.by_hand.shown_limb import Switch, controls_or_none, find_switch
 from ..rig.checks import check_armature, check_frames
 from ..rig.controls import Links
-from ..rig.destination import Destination
 from ..rig.frames.reader import FrameReader
-from ..rig.hips import located_by_hand, location_path
 from ..rig.ik_controls import IKControls, OwnSide, ik_controls_of, shown_offset
 from ..rig.keyframes import (
     GENERATED,
@@ -36,6 +35,7 @@ from ..rig.keyframes import (
     write_keys,
 )
 from ..rig.keyframes.reading import before_bake, keep_replaced
+from ..rig.layers import Destination
 from ..rig.limb import Limb
 from ..rig.rotation import PROPERTIES, channel
 from ..rig.timeline import Clock

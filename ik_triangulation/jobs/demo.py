@@ -9,8 +9,7 @@ from bpy.types import Collection, Object, Scene, ViewLayer
 from mathutils import Vector
 
 from ..errors import RigError
-from ..rig.demo_figure import ball_at, human_figure
-from ..rig.map_objects import shown_collections
+from ..rig.scene_objects import ball_at, human_figure, shown_collections
 from ..settings import check_registered
 from .setup import set_up_body
 from .writing import Undo, keep_objects

@@ -26,12 +26,11 @@ from ..kinematics import Free, Freedom
 from ..kinematics.arrays import Numbers
 from ..rig.armature import Bones, find_bone
 from ..rig.body import RigBody
+from ..rig.by_hand.keys import location_path
 from ..rig.checks import check_limb
-from ..rig.destination import Destination
 from ..rig.frames.body_frames import Animation, plain_animation, plain_rotations, plain_values
 from ..rig.frames.reader import FrameReader
 from ..rig.freedom import keyed
-from ..rig.hips import location_path
 from ..rig.keyframes import (
     AnimatedValues,
     Channel,
@@ -46,11 +45,12 @@ from ..rig.keyframes import (
 from ..rig.keyframes.arrays import get_keys, put_keys
 from ..rig.keyframes.channelbags import channelbag_of, find_curves, new_curve
 from ..rig.keyframes.shaping import knots_for, reshaped, with_keys_at, with_outside_of
+from ..rig.layers import Destination
 from ..rig.limb import Limb
 from ..rig.rotation import channel, rotation_from, values_for, within_limits
 from ..rig.targets.goal import orientation_of
+from ..rig.targets.made import spaces_on
 from ..rig.targets.motion import hangs_on_nothing_that_moves, into_location, into_rotation, keyable_owner
-from ..rig.targets.spaces import spaces_on
 from ..rig.targets.surface import looks_of
 from ..rig.targets.untouched import check_body_limbs
 from ..rig.timeline import Clock, check_nla, evaluated_time

@@ -31,17 +31,16 @@ from ..kinematics.batch.algebra import (
     rotation_vectors,
 )
 from ..motion.body_path import BodyPath
-from ..motion.carried_over import carried_over, end_fades, without_ends
-from ..motion.edited_path import edited_path
+from ..motion.edited_path import carried_over, edited_path, end_fades, without_ends
 from ..motion.limb_motion import limb_motion
 from ..rig.armature import Bones
 from ..rig.body import RigBody
+from ..rig.by_hand.keys import location_path
 from ..rig.by_hand.reference import Boned
 from ..rig.frames.body_frames import Animation, plain_animation, plain_rotations
 from ..rig.frames.body_samples import BodySamples, read_body
 from ..rig.frames.reader import FrameReader
 from ..rig.freedom import keyed
-from ..rig.hips import location_path
 from ..rig.keyframes import Channel
 from ..rig.limb import Limb
 from ..rig.rotation import channel, values_for

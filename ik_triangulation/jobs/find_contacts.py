@@ -20,8 +20,7 @@ from mathutils import Vector
 from ..cooperative import Job, Work, cooperative, relay
 from ..errors import ChainError, TargetError
 from ..kinematics.arrays import Numbers
-from ..motion.contacts import Indexed, floor_height, placed_on, planted_spans
-from ..motion.touching import Stay, Touchable, stays_on
+from ..motion.contacts import Indexed, Stay, Touchable, floor_height, placed_on, planted_spans, stays_on
 from ..rig.anatomy.limbs import ARM, LEG, Anatomy, BodyLimb
 from ..rig.armature import find_bone, is_flat
 from ..rig.body import Contact, RigBody, hindrance, store_contacts, stored_contacts
@@ -31,13 +30,13 @@ from ..rig.dependencies import Dependencies
 from ..rig.frames.body_samples import AT_ONCE, BodySamples, read_body
 from ..rig.frames.reader import Evaluator
 from ..rig.stance import stance_of
-from ..rig.supports import follows_body
 from ..rig.touchables import (
     ALONG_FOOT,
     ALONG_HAND,
     MeshesSeen,
     away_from_bone,
     check_touchable,
+    follows_body,
     meshes_to_touch,
     never_moves,
     runs_at_rest,

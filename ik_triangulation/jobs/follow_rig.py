@@ -15,21 +15,20 @@ from mathutils import Matrix, Quaternion
 from ..cooperative import Job, Work, cooperative, finished, relay
 from ..errors import AnimationError, RigError, TargetError
 from ..rig.anatomy.limbs import ARM, LEG, NECK, Anatomy
-from ..rig.animated import moving_curves
 from ..rig.armature import bones_from_tip
 from ..rig.body import Contact, RigBody
+from ..rig.by_hand.keys import check_hips
 from ..rig.checks import check_armature, check_range
 from ..rig.controls import Controls
-from ..rig.destination import Destination
 from ..rig.frames.body_frames import animation_turned
 from ..rig.frames.body_samples import read_body
 from ..rig.frames.reader import FrameReader
-from ..rig.hips import check_hips
 from ..rig.ik_controls import limbs_with_ik
 from ..rig.keyframes import Channel, check_keys, replace_keys
 from ..rig.keyframes.channelbags import ensure_channelbag
 from ..rig.keyframes.reading import keep_followed
-from ..rig.limb import Limb
+from ..rig.layers import Destination
+from ..rig.limb import Limb, moving_curves
 from ..rig.retargeting import FACE, HIPS, Figure, PartPlace, Retargeting
 from ..rig.stance import look_of
 from ..rig.targets.made import is_made, remove_unused

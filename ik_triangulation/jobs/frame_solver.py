@@ -17,9 +17,8 @@ from ..goals.goal import soft_cost
 from ..kinematics import Chain, Cost, Locked, Pose
 from ..kinematics.arrays import Mask, Numbers
 from ..kinematics.rotation import rotation_angle
-from ..motion.jumps import Jump
+from ..motion.jumps import Jump, PathMeasures
 from ..motion.path import Path, meet
-from ..motion.path_measures import PathMeasures
 from ..rig.anatomy.limbs import rest_body
 from ..rig.armature import Bones
 from ..rig.frames.samples import Rig, Sample

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..goals.heels import Heel
+from ..goals.support import Heel
 from ..kinematics.arrays import Numbers
 
 

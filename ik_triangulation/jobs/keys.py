@@ -32,10 +32,9 @@ from ..motion.reduction import (
     reduce,
 )
 from ..rig.body import RigBody, moving_bones
+from ..rig.by_hand.keys import location_channel
 from ..rig.by_hand.reference import Boned
-from ..rig.destination import Destination
 from ..rig.freedom import keyed
-from ..rig.hips import location_channel
 from ..rig.keyframes import (
     SAME_FRAME,
     ByHand,
@@ -46,6 +45,7 @@ from ..rig.keyframes import (
     key_frames,
     values_before,
 )
+from ..rig.layers import Destination
 from ..rig.limb import Limb
 from ..rig.rotation import channel, run_of, within_limits
 from ..rig.timeline import Clock

@@ -22,11 +22,11 @@ from mathutils import Quaternion
 
 from ..kinematics import Freedom, Locked, Pose
 from ..kinematics.arrays import Array, Numbers
-from ..rig.animated import MovingPaths
 from ..rig.by_hand.keys import given_by_strips, remember_written
 from ..rig.by_hand.reference import Boned
 from ..rig.frames.samples import Sample, frame_of
 from ..rig.keyframes import curves_of
+from ..rig.limb import MovingPaths
 from ..rig.rotation import channel, values_for, within_limits
 from ..rig.targets.surface import surface_state
 from ..rig.timeline import strips_of

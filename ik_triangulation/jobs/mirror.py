@@ -25,7 +25,7 @@ from ..rig.armature import find_bone, other_side
 from ..rig.body import Contact, store_contacts, stored_contacts
 from ..rig.by_hand.keys import remember_before, remember_written, values_before_writing
 from ..rig.checks import check_armature
-from ..rig.frames.transforms import rotation_quaternions
+from ..rig.frames.curve_values import rotation_quaternions
 from ..rig.keyframes import AnimatedValues, check_action, check_curves, curves_of
 from ..rig.keyframes.arrays import KeyArrays, get_keys, put_keys
 from ..rig.keyframes.channelbags import channelbag_of, new_curve
@@ -50,7 +50,6 @@ from .problem import body_of
 from .writing import Undo
 
 _SQUARE = 1e-3  # difference of a mirror image from axes of the other bone that rounding explains
-_PLACES = ("location", "scale")
 _SIDED = ("hold", "hold_where", "influence", "enabled", "orientation", "use_offset", "shape")
 _WHOLE = (*_SIDED, "target", "subtarget", "chain_count", "use_selected", "body_part")
 

@@ -15,13 +15,12 @@ from ..cooperative import finished
 from ..kinematics.batch import States
 from ..rig.armature import Bones
 from ..rig.body import RigBody
-from ..rig.by_hand.keys import remember_location
+from ..rig.by_hand.keys import check_hips, remember_location
 from ..rig.checks import broken_drivers, check_limb
 from ..rig.frames.body_frames import lengths_of, matrices_of, shown_frames
 from ..rig.frames.body_samples import BodySamples, body_now, with_shown
 from ..rig.frames.samples import sample
 from ..rig.freedom import limit_notes
-from ..rig.hips import check_hips
 from ..rig.keyframes import check_keys
 from ..rig.limb import Limb
 from ..rig.targets.untouched import check_body_limbs, take_along_shown

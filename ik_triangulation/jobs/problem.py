@@ -20,18 +20,16 @@ from ..goals.from_goals import (
     body_tasks,
     hold_tasks,
 )
-from ..goals.heels import Heel, HeelTask
 from ..goals.orientation import OrientTask
-from ..goals.support import BalanceTask
+from ..goals.support import BalanceTask, Heel, HeelTask
 from ..goals.task import Task
 from ..kinematics import Body
 from ..kinematics.arrays import Columns, Numbers
 from ..kinematics.batch import Geometry, States
 from ..kinematics.batch.algebra import cross, lengths, normalized, product, quaternions
 from ..kinematics.body_anatomy import Part
-from ..motion.carried_path import carried_path
 from ..motion.faded_path import standing
-from ..motion.method import Natural
+from ..motion.method import Natural, carried_path
 from ..motion.reduction import parts_between
 from ..motion.shot import Shot, SolvedPath
 from ..rig.body import BodyRest, RigBody

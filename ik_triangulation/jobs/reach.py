@@ -19,17 +19,16 @@ from ..errors import ChainError, SettingError, TargetError
 from ..goals import Goal, Point
 from ..kinematics.batch import Geometry, States
 from ..motion.timing import profile
-from ..rig.animated import ignored
 from ..rig.armature import Bones
 from ..rig.body import RigBody
+from ..rig.by_hand.keys import check_hips
 from ..rig.checks import check_armature, check_limb, check_range
-from ..rig.destination import Destination
-from ..rig.frames.body_goals import GoalsAgain
+from ..rig.frames.body_goals import LimbGoals
 from ..rig.frames.body_samples import BodySamples, read_body
 from ..rig.frames.reader import FrameReader
-from ..rig.hips import check_hips
 from ..rig.keyframes import check_keys
-from ..rig.limb import Limb, bone_of
+from ..rig.layers import Destination
+from ..rig.limb import Limb, bone_of, ignored
 from ..rig.targets.props import muted
 from ..rig.targets.untouched import take_along_shown
 from ..rig.timeline import check_nla, evaluated_time
@@ -414,7 +413,7 @@ def _rigs(rig: RigBody, tip: str, stops: Sequence[Stop]) -> list[RigBody]:
 class _AtStops:
     """Reads the goals of a tip again at its stops, where its target may differ from stop to stop."""
 
-    def __init__(self, readers: Mapping[float, GoalsAgain]) -> None:
+    def __init__(self, readers: Mapping[float, LimbGoals]) -> None:
         self._readers = readers
 
     @property
@@ -428,7 +427,7 @@ class _AtStops:
         return self._readers[frame].again(depsgraph, frame)
 
 
-def _readers_at(stops: Sequence[tuple[BodyVisit, Mapping[str, GoalsAgain]]]) -> dict[str, GoalsAgain]:
+def _readers_at(stops: Sequence[tuple[BodyVisit, Mapping[str, LimbGoals]]]) -> dict[str, LimbGoals]:
     """Return the readers of all tips at the frames of the stops."""
     tips = {tip: None for _, readers in stops for tip in readers}
     return {

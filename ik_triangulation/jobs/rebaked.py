@@ -11,7 +11,7 @@ from bpy.types import Scene, ViewLayer
 
 from ..cooperative import Work
 from ..kinematics.arrays import Numbers
-from ..motion.carried_over import carried_over, end_fades, without_ends
+from ..motion.edited_path import carried_over, end_fades, without_ends
 from ..rig.armature import Bones
 from ..rig.body import RigBody
 from ..rig.frames.body_samples import read_body

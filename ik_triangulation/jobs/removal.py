@@ -13,16 +13,16 @@ from ..errors import IKError
 from ..rig.armature import find_bone, object_or_bone
 from ..rig.by_hand.keys import location_before_writing, values_before_writing
 from ..rig.keyframes.channelbags import curves_of, curves_of_action
-from ..rig.map_objects import remove_map, shown_maps
 from ..rig.rotation import channel
+from ..rig.scene_objects import remove_map, shown_maps
 from ..rig.targets.made import (
     is_made,
     made_targets,
     remove_all_unused,
     remove_empty_collections,
     remove_unused,
+    space_constraints,
 )
-from ..rig.targets.spaces import space_constraints
 from ..settings import check_registered
 from ..settings.property_groups import forget_settings
 from .bake import delete_generated

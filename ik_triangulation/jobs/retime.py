@@ -21,8 +21,8 @@ from ..rig.keyframes import AnimatedValues, check_action, check_curves, check_ke
 from ..rig.keyframes.arrays import SAME_FRAME, KeyArrays, enum_number, get_keys, in_range, put_keys
 from ..rig.keyframes.shaping import Height, knots_for, profile_at, reshaped, retimed, with_keys_at
 from ..rig.rotation import PROPERTIES
+from ..rig.targets.made import spaces_on
 from ..rig.targets.motion import keyable_owner
-from ..rig.targets.spaces import spaces_on
 from ..rig.timeline import Clock, check_nla
 from .edit import change_of, poses_of_bake, solve_again
 from .edited_part import Falloff, bones_to, check_keyed_around, part_around

@@ -23,9 +23,8 @@ from ..kinematics.batch import Geometry
 from ..kinematics.batch.algebra import at, lengths, rotate
 from ..kinematics.batch.limit_arrays import Freedoms
 from ..motion.frames import BatchKinematics
-from ..motion.jumps import Jump, abrupt, beyond_speed_of, leaps_of, reason, turned, turns_of
+from ..motion.jumps import Jump, PathMeasures, abrupt, beyond_speed_of, leaps_of, reason, turned, turns_of
 from ..motion.method import Published
-from ..motion.path_measures import PathMeasures
 from ..motion.tracking import Tracked
 from ..rig.armature import SQUARE, Bones
 from ..rig.frames.samples import Samples

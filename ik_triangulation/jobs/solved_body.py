@@ -13,8 +13,9 @@ from bpy.types import Scene, ViewLayer
 from ..cooperative import Job, Work, relay
 from ..kinematics.batch import States
 from ..rig.body import RigBody
+from ..rig.by_hand.reference import body_by_hand
 from ..rig.frames.body_frames import Animation
-from ..rig.frames.body_samples import BodySamples, as_below, body_by_hand, read_animation, read_body
+from ..rig.frames.body_samples import BodySamples, as_below, read_animation, read_body
 from ..rig.stored_body import corrected_times
 from ..rig.units import distance_text
 from .edited_shot import fades, near_shown

@@ -32,8 +32,8 @@ from ..rig.keyframes.arrays import enum_number, get_keys, in_range, put_keys
 from ..rig.keyframes.channelbags import find_curves, new_curve
 from ..rig.limb import Limb
 from ..rig.rotation import channel
+from ..rig.targets.made import TargetSpace, is_space, new_space, spaces_on
 from ..rig.targets.motion import keyable_owner
-from ..rig.targets.spaces import TargetSpace, is_space, new_space, spaces_on
 from ..rig.targets.untouched import is_as_made
 from ..rig.timeline import Clock, check_nla
 from ..rig.units import distance_text

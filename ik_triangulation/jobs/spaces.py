@@ -22,8 +22,8 @@ from ..rig.checks import check_frames, check_readable, is_evaluated
 from ..rig.dependencies import Dependencies, Node
 from ..rig.frames.samples import frame_of
 from ..rig.limb import Limb, selected_limb
+from ..rig.targets.made import TargetSpace, spaces_on
 from ..rig.targets.motion import keyable_owner, owner_of
-from ..rig.targets.spaces import TargetSpace, spaces_on
 from ..rig.targets.untouched import carriers_of
 from .problem import body_of
 from .space_change import AitkenSteps, SpaceChange

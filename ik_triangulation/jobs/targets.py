@@ -29,8 +29,8 @@ from ..rig.keyframes.writing import replace_keys
 from ..rig.limb import Limb, selected_limb
 from ..rig.rotation import channel
 from ..rig.targets.goal import orientation_of
+from ..rig.targets.made import spaces_on
 from ..rig.targets.motion import TargetHandle, TargetMotion, keyable_owner
-from ..rig.targets.spaces import spaces_on
 from ..rig.targets.surface import looks_of
 from ..rig.targets.untouched import (
     MADE_ROTATION,

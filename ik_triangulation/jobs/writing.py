@@ -20,15 +20,13 @@ from bpy.types import ActionChannelbag, Depsgraph, Object, PoseBone, Scene, View
 
 from ..cooperative import Work, finished
 from ..rig.body import RigBody
-from ..rig.by_hand.keys import remember_location, remember_place, remember_written
+from ..rig.by_hand.keys import location_channel, place_before_bake, remember_location, remember_place, remember_written
 from ..rig.by_hand.reference import Boned, hold_reference
-from ..rig.destination import Destination, Made
 from ..rig.frames.reader import Evaluator
 from ..rig.freedom import keyed
-from ..rig.hips import location_channel, place_before_bake
 from ..rig.keyframes import GENERATED, AnimatedValues, Channel, replace_keys, write_keys
 from ..rig.keyframes.reading import before_bake, keep_replaced
-from ..rig.layers import difference, without_effect
+from ..rig.layers import Destination, Made, difference, without_effect
 from ..rig.limb import Limb
 from ..rig.rotation import PROPERTIES, channel
 from ..rig.timeline import Clock

@@ -7,8 +7,7 @@ Everything is in armature space, lengths in Blender units, angles in radians, qu
 from .body import Body, BodyPose, BodySegment, BodyTip
 from .cone import Cone
 from .framed import Framed, framed, unframed
-from .freedom import EulerLimits, Free, Freedom, Locked
-from .hinge import Hinge
+from .freedom import EulerLimits, Free, Freedom, Hinge, Locked
 from .joint import Inheritance, Joint
 from .pose import Chain, Cost, Pose
 

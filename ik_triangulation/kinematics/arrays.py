@@ -17,13 +17,13 @@ _TOGETHER = 60_000  # joints times frames whose intermediate arrays are held in 
 
 
 def blocks(count: int, joints: int) -> Iterator[slice]:
-    """Yield slices that cover so many frames one after the other, shorter ones for more joints."""
+    """Yield slices that cover `count` frames in turn, shorter ones for more joints."""
     size = max(1, _TOGETHER // joints)
     return (slice(begin, min(begin + size, count)) for begin in range(0, count, size))
 
 
 def averaged_in_time(values: Numbers, times: int) -> Numbers:
-    """Return values (F, ...) averaged so many times with those before and after them."""
+    """Return values (F, ...) averaged `times` times with those before and after them."""
     for _ in range(times):
         around = np.concatenate((values[:1], values, values[-1:]))
         values = 0.25 * around[:-2] + 0.5 * values + 0.25 * around[2:]

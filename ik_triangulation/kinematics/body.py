@@ -31,7 +31,7 @@ _UP = Vector((0.0, 0.0, 1.0)).freeze()
 class BodyTip:
     """A named end effector: its `place` and `rotation` in the frame of joint number `joint`.
 
-    `contacts` are the points in that frame that stand on the ground while the tip is held, such as heel and ball of a
+    `contacts` are the points in that frame that are on the ground while the tip is held, such as heel and ball of a
     foot; by default its place alone.
     """
 
@@ -116,7 +116,7 @@ class Body:
         return sum(self.joints[i].offset.length for i in limb[1:]) + self.tip(name).place.length
 
     def chain(self, name: str) -> Chain:
-        """The chain from the root to a tip, for the published methods and whatever else takes one."""
+        """The chain from the root to a tip, for the published methods and other code that takes a chain."""
         tip = self.tip(name)
         return Chain(tuple(self.joints[i] for i in self.path(tip.joint)), tip.place, tip.rotation)
 
@@ -218,18 +218,10 @@ class BodyPose:
         return rotation
 
     def contacts(self, names: Sequence[str]) -> Numbers:
-        """Points of these tips that stand on the ground (c, 3)."""
+        """Points of these tips that are on the ground (c, 3)."""
         tips = [self.body.tip(name) for name in names]
         of = [(self.frames[tip.joint], np.array(point[:])) for tip in tips for point in tip.contacts]
         return np.array([frame[:, :3] @ point + frame[:, 3] for frame, point in of]).reshape(-1, 3)
-
-    @property
-    def centre_of_mass(self) -> Vector:
-        """Centre of mass, by the body's segments."""
-        masses = np.array([each.mass for each in self.body.segments])
-        centres = np.array([each.centre[:] for each in self.body.segments])
-        places = np.einsum("nij,nj->ni", self.frames[:, :, :3], centres) + self.frames[:, :, 3]
-        return Vector(masses @ places / masses.sum())
 
     def limb(self, name: str) -> Pose:
         """The same pose of the chain from the root to a tip."""

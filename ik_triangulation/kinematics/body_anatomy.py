@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Parts of a body: hips, trunk, arms, legs, how elbows and knees flex, and the masses of the segments.
 
-Parts of a body: hips, trunk, arms, legs, and what has no elbow, such as a neck; and how elbows and knees flex. They are
-data of a body, which whoever builds it knows best. A body that comes without them is divided by the lengths of its
-links: joints that lead to several tips are the trunk, those that lead to one are its limb. Where a limb is made of two
-long parts, an elbow or a knee joins them. A limb that hangs at the hips is a leg, one farther up is an arm.
+Parts, also those without an elbow, such as a neck, are data of a body, which whoever builds it knows best. A body that
+comes without them is divided by the lengths of its links: joints that lead to several tips are the trunk, those that
+lead to one are its limb. Where a limb is made of two long parts, an elbow or a knee joins them. A limb that hangs at
+the hips is a leg, one farther up is an arm.
 
 Masses of a human body's segments, as shares of the whole. Source: de Leva 1996, "Adjustments to Zatsiorsky-Seluyanov's
 segment inertia parameters", mean of men and women. An estimate for whatever figure it is used for.

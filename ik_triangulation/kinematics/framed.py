@@ -4,20 +4,23 @@
 Limits mirrored to the joint on the other side of a symmetric rig. A mirror at the YZ plane takes a rotation vector v to
 -M v with M = diag(-1, 1, 1): a rotation is an axial vector. From the rest frame R of one joint to the rest frame S of
 the other that is the rotation transpose(S) (-M) R.
+
+The flexion axis of a limb, from its rest pose, for limits that suit bones of any roll: that of an elbow is orthogonal
+to both its links, with the sign of the bend at rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from math import atan2, pi, radians, sin
 from random import Random
 
 from mathutils import Matrix, Quaternion, Vector
 
 from ..errors import FreedomError
 from .cone import Cone
-from .freedom import Coordinate, EulerLimits, Freedom
-from .hinge import Hinge
+from .freedom import Coordinate, EulerLimits, Freedom, Hinge
 
 _ALONG = 0.01  # [rad] angle up to which an axis counts as the mirror image of another; Rigify's feet differ by 0.002
 
@@ -137,7 +140,7 @@ def mirrored(freedom: Freedom, mirror: Matrix) -> Freedom:
 
 
 def _image(mirror: Matrix, axis: int) -> tuple[int, float]:
-    """The axis that is the mirror image of an axis, and 1.0, or -1.0 if the opposite of that axis is."""
+    """The axis that is the mirror image of an axis, and 1.0, or -1.0 if it is the opposite."""
     image: Sequence[float] = mirror.col[axis]
     onto = max(range(3), key=lambda i: abs(image[i]))
     sense = 1.0 if image[onto] > 0.0 else -1.0
@@ -170,3 +173,107 @@ def joint_path(freedom: Freedom, start: Quaternion, end: Quaternion) -> JointPat
         first, last = ([c.value for c in freedom.coordinates(rotation)] for rotation in (start, end))
         return lambda share: freedom.at(start, [a + (b - a) * share for a, b in zip(first, last, strict=True)])
     return lambda share: freedom.nearest(start.slerp(end, share))
+
+
+_STRAIGHT = 0.01  # [rad] a limb that bends less than this at rest is straight
+_LEAST_BEND = radians(5.0)  # bend at rest from which on it tells the axis of flexion: less is noise of modelling
+_MOST_ASIDE = radians(45.0)  # angle to the axis that anatomy wants, up to which it does: knock-knees bend sideways
+_CLEAR = radians(20.0)  # bend at rest from which on it tells the axis whatever anatomy wants, as of an animal's elbow
+_FLEXES = 0.17  # [rad] of range to one side from which on a joint can flex to it
+_WIDE, _ONE_WAY = 1.0, 0.3  # [rad] of a hinge's flexion at least; share of it that it extends at most
+_MOSTLY = 0.5  # share of an axis that limits have to leave for a joint to flex about it
+_PARALLEL = 1e-3  # relative length of the part orthogonal to a bone, up to which an axis is parallel to it
+
+
+def flexion_axis(links: Sequence[Vector], joints: Iterable[int], least: float = _STRAIGHT) -> Vector | None:
+    """Mean axis about which these joints are bent at rest (unit vector); None if that is by less than `least` [rad].
+
+    `links` are the vectors from joint to joint in armature space, the last one to the tip.
+    """
+    directions = [link.normalized() for link in links]
+    bend = sum((directions[i - 1].cross(directions[i]) for i in joints if i > 0), Vector((0.0, 0.0, 0.0)))
+    return bend.normalized() if bend.length > least else None
+
+
+def bend_about(axis: Vector, before: Vector, after: Vector) -> float:
+    """The angle [rad] about a unit axis from one link to the next."""
+    first, second = (link - axis * link.dot(axis) for link in (before, after))
+    return atan2(first.cross(second).dot(axis), first.dot(second))
+
+
+def turn_to(rest: Matrix, axis: Vector | None) -> float:
+    """The angle [rad] about a bone, its Y axis, that brings its X axis nearest to `axis`; 0 for None.
+
+    `rest` is the bone's rest orientation (3x3) in armature space, where `axis` is as well.
+    """
+    if axis is None:
+        return 0.0
+    x, _, z = rest.transposed() @ axis
+    return atan2(-z, x) if abs(x) + abs(z) > _PARALLEL * axis.length else 0.0
+
+
+def to_quarter(angle: float) -> float:
+    """The multiple of a quarter turn nearest to an angle [rad]."""
+    return round(angle / (pi / 2.0)) * pi / 2.0
+
+
+def anatomical_flexion(towards: Vector, upper: Vector, lower: Vector) -> Vector | None:
+    """Return the axis about which an elbow or knee flexes that goes `towards` a direction when it bends; unit vector.
+
+    `upper` and `lower` are the limb's two links at rest, in the same space. A bend at rest may tell the axis better
+    (told_flexion()). None where the limb points in that direction itself.
+    """
+    middle: Vector = upper.normalized() + lower.normalized()
+    wanted = Vector(towards.cross(middle))
+    told = told_flexion([upper, lower], [1], wanted)
+    if told is not None or wanted.length <= _PARALLEL * towards.length:
+        return told
+    return wanted.normalized()
+
+
+def told_flexion(links: Sequence[Vector], joints: Iterable[int], wanted: Vector) -> Vector | None:
+    """Return the axis of flexion that the bend of these joints at rest tells (unit vector); None if it tells none.
+
+    It does if the bend is more than noise of modelling and about the axis that anatomy wants, or clear.
+    """
+    joints = list(joints)
+    told = flexion_axis(links, joints, sin(_LEAST_BEND))
+    if told is None or flexion_axis(links, joints, sin(_CLEAR)) is not None:
+        return told
+    return told if told.angle(wanted, 0.0) < _MOST_ASIDE else None
+
+
+def hinge_axis(freedom: Freedom) -> Vector | None:
+    """Return the axis about which a joint flexes by its Euler limits, signed; None unless it bends to one side.
+
+    In the joint's rest frame: the one axis with a wide range to one side of rest and hardly any to the other.
+    """
+    own = unframed(freedom)
+    if not isinstance(own, EulerLimits):
+        return None
+    axes = []
+    for number, (lower, upper) in enumerate(zip(own.lower, own.upper, strict=True)):
+        if max(-lower, upper) > _WIDE and min(-lower, upper) < _ONE_WAY * max(-lower, upper):
+            axes.append(Vector([float(n == number) for n in range(3)]) * (1.0 if upper > -lower else -1.0))
+    if len(axes) != 1:
+        return None
+    return freedom.frame @ axes[0] if isinstance(freedom, Framed) else axes[0]
+
+
+def allowed_flexion(freedom: Freedom, axis: Vector) -> Vector:
+    """Return the unit axis nearest to `axis` about which a joint's limits let it bend from rest, signed as it can.
+
+    Both are in the joint's rest frame. Where the limits leave too little of it, it is the axis of the widest range.
+    """
+    coordinates = freedom.coordinates(Quaternion())
+    left, widest = Vector((0.0, 0.0, 0.0)), (0.0, Vector(axis))
+    for each in coordinates:
+        share = axis.dot(each.axis)
+        below, beyond = each.value - each.lower, each.upper - each.value
+        if (beyond if share > 0.0 else below) > _FLEXES:
+            left += share * each.axis
+        # Of two equal ranges the one to the side of the axis.
+        wide = max((beyond, share > 0.0, 1.0), (below, share <= 0.0, -1.0))
+        if wide[0] > widest[0]:
+            widest = wide[0], wide[2] * each.axis
+    return left.normalized() if left.length > _MOSTLY else widest[1].normalized()

@@ -69,7 +69,7 @@ class Pose:
         self._scales: list[Vector | None] = [None] * count  # scale applied after that rotation
         self._known = 0  # joints whose head and socket are up to date
         self._tip_joint, self._tip_there = count - 1, chain.tip  # the end effector in that joint's frame
-        self._tip: Vector | None = None  # and in armature space, once asked for
+        self._tip: Vector | None = None  # and in armature space, once needed
         self._place(0, root)
 
     def __len__(self) -> int:

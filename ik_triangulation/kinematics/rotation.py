@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Rotations between directions, about an axis and as Euler angles, where mathutils alone is not exact enough.
 
-Rotations between directions and about an axis, where mathutils alone is not exact enough. mathutils stores single
-precision. Python floats have double precision, so results are rounded once, at the end.
+mathutils stores single precision. Python floats have double precision, so results are rounded once, at the end.
 """
 
 from collections.abc import Sequence

@@ -174,7 +174,7 @@ class Search:
         return kept
 
     def _parts(self, count: int, tries: int = 1) -> Iterator[slice]:
-        """Slices of `count` targets with so many tries each."""
+        """Slices of `count` targets, each with its tries."""
         size = max(1, max(_LEAST_STATES, _COLUMNS_AT_ONCE // max(1, self.tree.columns)) // tries)
         for begin in range(0, count, size):
             yield slice(begin, begin + size)
@@ -223,7 +223,7 @@ class Own(NamedTuple):
     states: Callable[[Indices], States]
 
 
-class Asked(NamedTuple):
+class MapTargets(NamedTuple):
     """Targets (3, F), and the distances [Blender units] that are near enough: at first, and after one step (F)."""
 
     targets: Numbers
@@ -231,24 +231,24 @@ class Asked(NamedTuple):
     enough: Numbers
 
 
-def own_part(start: Pose, tree: Tree, asked: Asked, settings: SolverSettings) -> Generator[float, None, Own]:
+def own_part(start: Pose, tree: Tree, wanted: MapTargets, settings: SolverSettings) -> Generator[float, None, Own]:
     """Take the steps of the method from `start`, as solve() does before its finish; yields the share done."""
     step = STEPS.get(settings.solver)
     if step is None:
-        return (yield from _one_by_one(start, tree, asked, settings))
+        return (yield from _one_by_one(start, tree, wanted, settings))
     begin = tree.states([start])
     walked, size = WalkedChain(start.chain, begin, tree), max(128, _JOINTS_AT_ONCE // len(start.chain.joints))
     walks: list[Walk] = []
     errors, counts = [], []
-    for at in range(0, asked.targets.shape[1], size):
+    for at in range(0, wanted.targets.shape[1], size):
         part = slice(at, at + size)
         walk, error, count = walk_on(
-            walked, step, asked.targets[:, part], asked.tolerance, asked.enough[part], settings.iterations
+            walked, step, wanted.targets[:, part], wanted.tolerance, wanted.enough[part], settings.iterations
         )
         walks.append(walk)
         errors.append(error)
         counts.append(count)
-        yield at / asked.targets.shape[1]
+        yield at / wanted.targets.shape[1]
     states = joined([walk.states() for walk in walks])
     turns, angle, travel = (np.concatenate([walk.arrays[n] for walk in walks]) for n in (3, 4, 5))
     return Own(np.concatenate(errors), np.concatenate(counts), turns, angle, travel, states.take)
@@ -261,15 +261,15 @@ def nothing_yet(start: Pose, tree: Tree, count: int) -> Own:
     return Own(np.full(count, np.inf), every, every, zeros, zeros, lambda those: begin.take(every[those]))
 
 
-def _one_by_one(start: Pose, tree: Tree, asked: Asked, settings: SolverSettings) -> Generator[float, None, Own]:
+def _one_by_one(start: Pose, tree: Tree, wanted: MapTargets, settings: SolverSettings) -> Generator[float, None, Own]:
     """The same by the scalar method."""
-    count = asked.targets.shape[1]
+    count = wanted.targets.shape[1]
     poses: list[list] = []
     rows = []
-    for number, place in enumerate(asked.targets.T):
+    for number, place in enumerate(wanted.targets.T):
         pose = start.copy()
         pose.project()
-        own = take_own_steps(pose, Goal(Point(Vector(place)), (), asked.tolerance), settings)
+        own = take_own_steps(pose, Goal(Point(Vector(place)), (), wanted.tolerance), settings)
         cost = pose.cost
         rows.append((own.error, own.steps, cost.turns, cost.total_angle, cost.travel))
         poses.append(pose.rotations)
@@ -310,15 +310,15 @@ def solve_targets(
     start.project()
     tree, count = Tree.of(start.chain), targets.shape[1]
     begin = tree.states([start])
-    asked = Asked(targets, tolerance, np.maximum(tolerance, _least(start, targets)))
-    search = Search(tree, targets, begin, asked.enough, settings.iterations)
+    wanted = MapTargets(targets, tolerance, np.maximum(tolerance, _least(start, targets)))
+    search = Search(tree, targets, begin, wanted.enough, settings.iterations)
     apart, every = grid.coarse(_APART), np.arange(count)
     if settings.solver == "GAUSS_NEWTON":
         own = nothing_yet(start, tree, count)
         yield from relay(_hand_over(search, own, every), 0.0)
         yield from relay(search.descend(every, every, search.bounds), 0.0)
     else:
-        own = yield from scaled(own_part(start, tree, asked, settings), 0.0, _OWN)
+        own = yield from scaled(own_part(start, tree, wanted, settings), 0.0, _OWN)
     reached = own.error <= tolerance
     if settings.solver != "GAUSS_NEWTON":
         beside = np.append(~reached, False)[grid.neighbours()].any(0)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Metric maps: a plane through the root with a target at each pixel, coloured by the cost of its solution.
 
-Metric maps: a plane through the root with a target at each pixel, coloured by the cost of its solution.
-
 Source: Cardwell and Mukundan, "Visualization and Analysis of Inverse Kinematics Algorithms Using Performance Metric
 Maps", section 4. Lengths are shares of the chain's reach, which is the radius of the image, so that maps of chains of
 any size can be compared. Targets are the centres of the pixels, and those outside the disc are left out.
@@ -85,7 +83,7 @@ class MetricMap:
         return 100.0 * float(self.metrics.reached.sum() / self.inside.sum())
 
     def metric(self, name: str) -> Numbers:
-        """Return the array of that name, as floating point numbers. Raises SettingError for a name not in METRICS."""
+        """Return an array by its name, as floating point numbers. Raises SettingError for a name not in METRICS."""
         return numbers_of(self.metrics, name)
 
     def image(
@@ -170,7 +168,7 @@ def map_pose(
 
 
 def metrics_from(work: Generator[float, None, SolvedTargets], reach: float, parts: int) -> Job[Metrics]:
-    """Run solve_targets() as a job of so many parts; returns the metrics, lengths as shares of the reach."""
+    """Run solve_targets() as a job of `parts`; returns the metrics, lengths as shares of the reach."""
     done = 0
     yield done, parts
     while True:
@@ -204,7 +202,7 @@ def ends_of(metric: str, greatest: float) -> tuple[float, float]:
 
 
 def numbers_of(metrics: Metrics, name: str) -> Numbers:
-    """Return the metric of that name, as floating point numbers. Raises SettingError for a name not in METRICS."""
+    """Return a metric by its name, as floating point numbers. Raises SettingError for a name not in METRICS."""
     check_shown(name)
     return np.asarray(getattr(metrics, name), dtype=float)
 

@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Pictures of maps: colour scales from a share in 0..1 to sRGB, the legend, and images in Blender and as PNG files.
 
-Colour scales: from a share in 0..1 to sRGB.
-
 Sources: the hue scale is that of Cardwell and Mukundan's metric maps. The others interpolate a few colours linearly in
 Ottosson's OKLab (2020, "A perceptual color space for image processing"), with perceptually uniform steps; their
 lightness increases throughout, so that they can be read in greyscale as well.
 
-Arrays of colours as images in Blender, and as PNG files.
-
-Arrays are bytes of shape (height, width, 4): red, green, blue and alpha, top row first.
+Arrays of colours are bytes of shape (height, width, 4): red, green, blue and alpha, top row first.
 """
 
 from collections.abc import Callable
@@ -87,7 +83,7 @@ SCALES: dict[str, Callable[[Numbers], Numbers]] = {
 
 
 def contour_lines(values: Numbers, shown: Mask, least: float, most: float, count: int) -> Mask:
-    """Return a mask of the pixels at which `values` pass one of so many levels, evenly between `least` and `most`.
+    """Return a mask of the pixels at which `values` pass one of `count` levels, evenly between `least` and `most`.
 
     A line has the width of a pixel: the one before the level, to the right and downwards. There is none at the border
     of what is `shown`.

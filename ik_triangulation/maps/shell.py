@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Surfaces around what a chain reaches: around the cells of a grid, and as smooth triangles around its root.
+"""Reach volumes of a chain, and surfaces around them: around the cells of a grid, and as triangles around the root.
 
-The surface around the cells of a grid that are reached.
+A volume is a grid of targets around the root, with the cost of the solution for each.
 
-Source: Gibson 1998, "Constrained Elastic Surface Nets": a corner between eight cells of which some are reached and some
-are not, a face between two cells that differ. Each missed cell knows how far it is from what is reached, and so where
-the surface crosses the line to a cell beside it; a corner is in the middle of these crossings. The corners are then
-smoothed, each within its eight cells, so that the surface stays between what is reached and what is not; by the filter
-of Taubin 1995, "A Signal Processing Approach to Fair Surface Design", which does not shrink what is small.
+Source of the surface: Gibson 1998, "Constrained Elastic Surface Nets": a corner between eight cells of which some are
+reached and some are not, a face between two cells that differ. Each missed cell knows how far it is from what is
+reached, and so where the surface crosses the line to a cell beside it; a corner is in the middle of these crossings.
+The corners are then smoothed, each within its eight cells, so that the surface stays between what is reached and what
+is not; by the filter of Taubin 1995, "A Signal Processing Approach to Fair Surface Design", which does not shrink what
+is small.
 """
 
 from __future__ import annotations
@@ -16,20 +17,26 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations, product
 from math import pi, tau
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from mathutils import Vector
+from numpy.typing import NDArray
 
 from ..cooperative import Job, cooperative
+from ..errors import SettingError
+from ..goals import Goal, Point
 from ..kinematics import Free, Pose
 from ..kinematics.arrays import Array, Indices, Mask, Numbers
-from ..solvers import SolverSettings
-from .volume import VolumeMap, map_volume
+from ..solvers import SolverSettings, solve_goal
+from .many_targets import Grid, solve_targets
+from .metric_map import Metrics, ends_of, metrics_from, metrics_of, numbers_of, reach_of, write_npy
 
 _CELLS = tuple(product((0, 1), repeat=3))  # around a corner
 _ROUNDS = 4
 _FACTORS = 0.5, -0.53  # of each round: smooth, then swell
-_CROSSING = 0.05, 0.95  # of the way from a missed cell to the reached one beside it
+_CROSSING = 0.05, 0.95  # of the distance from a missed cell to the reached one beside it
 
 _RINGS, _AROUND = 28, 56  # vertices of a sphere from pole to pole, and around it
 _FINE, _COARSE = 20, 14  # points across the reach, of few joints (about a second for an arm) and of many
@@ -217,7 +224,7 @@ def _rounded(places: Numbers, radii: tuple[float, float], spacing: float) -> Num
 
 
 def _split(faces: Indices, corners: int) -> Array:
-    """Return the triangles (4 m, 3) of quads (m, 4) around their middles, which follow so many corners."""
+    """Return the triangles (4 m, 3) of quads (m, 4) around their middles, whose numbers follow those of the corners."""
     middles = np.repeat(np.arange(len(faces)) + corners, 4)
     return np.stack((faces.ravel(), np.roll(faces, -1, axis=1).ravel(), middles), axis=1).astype(np.int32)
 
@@ -252,3 +259,93 @@ def _unit_sphere() -> Surface:
     triangles = np.concatenate((np.stack((a, d, c), axis=1), np.stack((a, c, b), axis=1)))
     places = rings.astype(np.float32)
     return Surface(places, places, triangles.astype(np.int32))
+
+
+_MOST = 95.0  # percent
+
+
+@dataclass(frozen=True)
+class VolumeMap:
+    """Targets that were reached, rows of x, y, z in armature space, and their metrics.
+
+    They are `spacing` apart on a grid, of which `targets` are in the ball of the chain's reach. `metrics` are as those
+    of a MetricMap, an entry for each target reached. `distances` (n, n, n) of this grid, with one cell more at each
+    side, are those from the nearest place that was found or, outside the ball, from the ball [Blender units]; 0 where
+    targets are reached. The centre of its first cell is `first`.
+    """
+
+    places: Numbers
+    metrics: Metrics
+    targets: int
+    spacing: float
+    distances: Numbers
+    first: Numbers
+
+    @property
+    def coverage(self) -> float:
+        """Percent of the targets that were reached."""
+        return 100.0 * len(self.places) / self.targets
+
+    def metric(self, name: str) -> Numbers:
+        """Return a metric by its name. Raises SettingError for a name not in METRICS."""
+        return numbers_of(self.metrics, name)
+
+    def ends(self, metric: str) -> tuple[float, float]:
+        """Return the values at both ends of the colours; the upper one is the 95th percentile, to ignore outliers.
+
+        Raises SettingError for an unknown metric.
+        """
+        values = self.metric(metric)
+        return ends_of(metric, float(np.percentile(values, _MOST, method="higher")) if len(values) else 0.0)
+
+    def save_npy(self, path: Path | str, metric: str = "iterations") -> None:
+        """Write rows of x, y, z and a metric to a file as numpy.load() reads it. Raises OSError, SettingError."""
+        write_npy(path, np.column_stack((self.places, self.metric(metric))))
+
+
+@cooperative
+def map_volume(
+    start: Pose, settings: SolverSettings | None = None, *, resolution: int = 16, tolerance: float = 0.01
+) -> Job[VolumeMap]:
+    """Map the ball around the root whose radius is the reach, target by target, each solved from the pose `start`.
+
+    `resolution` is the number of targets across the ball, `tolerance` a share of the reach. With Finish all targets are
+    solved together (see solve_targets()), unless bones are scaled. Yields the targets done and those in all. Raises
+    SettingError for a resolution below 1, ChainError for a chain without length, and both as solve() does.
+    """
+    reach, root = reach_of(start), start.head(0)
+    settings = settings or SolverSettings()
+    away, inside = _grid(resolution)
+    targets = np.array(root) + away * reach
+    if settings.finish and start.chain.plain:
+        work = solve_targets(start, targets.T, Grid(inside, 2.0 / resolution), settings, tolerance * reach)
+        metrics = yield from metrics_from(work, reach, len(targets))
+    else:
+        rows = []
+        for number, target in enumerate(targets):
+            goal = Goal(Point(Vector(target)), tolerance=tolerance * reach)
+            rows.append(metrics_of(solve_goal(start, goal, settings), reach))
+            yield number + 1, len(targets)
+        metrics = Metrics(*map(np.array, zip(*rows, strict=True)))
+    reached = np.asarray(metrics.reached)
+    found = Metrics(*(values[reached] for values in metrics))
+    spacing = 2.0 * reach / resolution
+    distances = (np.linalg.norm(_cells(resolution, 1), axis=-1) - 1.0) * reach
+    distances[1:-1, 1:-1, 1:-1][inside] = np.where(reached, 0.0, metrics.error * reach)
+    first = np.array(root) - (reach + 0.5 * spacing)
+    return VolumeMap(targets[reached], found, len(targets), spacing, distances, first)
+
+
+def _grid(resolution: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the centres of those cells of the cube -1..1 that lie in its inscribed ball (n, 3), and these cells."""
+    if resolution < 1:
+        raise SettingError(f"A resolution of {resolution} makes no map. Give it a number from 1 up.")
+    cells = _cells(resolution)
+    inside: NDArray[np.bool_] = np.linalg.norm(cells, axis=-1) <= 1.0
+    return cells[inside], inside
+
+
+def _cells(resolution: int, more: int = 0) -> NDArray[np.float64]:
+    """Return the centres (n, n, n, 3) of the cells of the cube -1..1, and of more cells at each side."""
+    at = (np.arange(-more, resolution + more) + 0.5) / resolution * 2.0 - 1.0
+    return np.stack(np.meshgrid(at, at, at, indexing="ij"), axis=-1)

@@ -1,27 +1,34 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Easing of the hasty turns of a body: what its goals leave free of the frames around them is averaged over time.
+"""Easing of the turns of a body: hasty ones averaged over time, and missed frames led over at a soft edge of the reach.
 
-A body that stretches to the edge of its reach unbends by the square root of the way, so all of it snaps straight within
-a frame or two. Its goals say where the hand is, not that the trunk leans only when the arm is used up: averaged, the
-trunk leans some frames earlier, and every goal is met where it was. On the way back to the goals the joints that turn
-hastily are the stiff ones, so that others share their turn. Source: none.
+A body that stretches to the edge of its reach unbends by the square root of the distance, so all of it snaps straight
+within a frame or two. Its goals say where the hand is, not that the trunk leans only when the arm is used up. With what
+the goals leave free averaged over time, the trunk leans some frames earlier, and every goal is met where it was. When
+the body is brought back to its goals, the joints that turn hastily are the stiff ones, so that others share their turn.
+Source: none.
+
+In frames that are missed in any case all joints go on from the last frame that is reached, with the speed they have
+there, and come back to the next one, as critically damped springs (Bollo 2018, "Inertialization"; Holden 2021,
+"Spring-it-on"). What is held stays; every frame that is reached stays as it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ..cooperative import Work
 from ..goals.support import BalanceTask
 from ..goals.task import Task
-from ..kinematics.arrays import Mask, Numbers
+from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import Geometry, States, Tree
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import Descent
 from ..solvers.body.priorities import at_two_levels, exactly
 from ..solvers.natural.posture import Posture, Relaxation
+from ..solvers.natural.soft_edge import Pace, runs_of
 from .jumps import turns_by_joint
 
 _SMALL, _LARGE = 0.1, 0.22  # turns [rad] that are never hasty, and that are if they are more than _OVER the median
@@ -32,7 +39,7 @@ _ROUNDS, _AVERAGES = 6, 6  # in each pass, and averagings over time in each roun
 _CALMER = 0.98  # share of the excess that is left at most
 _UNEVEN = 1.25  # times the unrest before that calmer turns may cost
 _STEPS = 2  # in each round
-_FINE = Descent(iterations=12, stall=4)  # after all of them
+_FINE = Descent(iterations=12, stall=4)  # after all rounds
 
 
 def eased(
@@ -48,7 +55,7 @@ def eased(
         frames = np.flatnonzero(moving)
         if not len(frames):
             break
-        firm = _firm(tree, haste[:, moving[1:]].max(1))
+        firm = _stiffened(tree, haste[:, moving[1:]].max(1))
         tried, goals = states.copy(), [task.take(frames) for task in tasks]
         for _ in range(_ROUNDS):
             offsets = posture.offsets(tried)
@@ -82,7 +89,7 @@ def unrest(tree: Tree, states: States) -> Numbers:
     return (np.diff(places, 2) ** 2).sum((0, 1))
 
 
-def _firm(tree: Tree, haste: Numbers) -> Numbers:
+def _stiffened(tree: Tree, haste: Numbers) -> Numbers:
     """Compliance (k, 1) of the columns with that of hasty joints (n) lessened, so that others move in their stead."""
     firm = tree.compliance.reshape(-1, 1).copy()
     firm[: len(tree.joint_of)] /= np.maximum(haste[tree.joint_of, None], 1.0) ** 2
@@ -107,3 +114,113 @@ def _haste(tree: Tree, states: States) -> Numbers:
     median[some] = np.nanmedian(counted[some], 1)
     limit = np.maximum(np.minimum(_FAR_OVER * median, np.maximum(_OVER * median, _LARGE)), _SMALL)
     return turns / limit[:, None]
+
+
+_QUICKNESS = 0.3  # of the springs, 1 by frames at 30 a second: a trunk takes longer than an arm
+_FADE = 6.0  # frames of a change beside one that loses a goal for it, by frames at 30 a second
+
+
+def led_over(
+    tree: Tree,
+    posture: Posture,
+    states: States,
+    tasks: Sequence[Task],
+    steady: BalanceTask | None,
+    missed: Mask,
+    pace: Pace,
+) -> Work[States]:
+    """Return the states (F) with joints led over into and out of frames that are `missed` (F); all others stay.
+
+    The `tasks` are those that are met there too. Where a frame loses one of them for it, the change fades out towards
+    that frame and in again, so that it does not go back alone; a run that loses one then too stays as it is.
+    """
+    quickness, offsets, found = _QUICKNESS * pace.rate, posture.offsets(states), states.copy()
+    runs = [(run, sides, np.ones(len(run))) for run, *sides in runs_of(missed, pace)]
+    for is_last in (False, True):
+        if not runs:
+            break
+        changed, faded = offsets.copy(), list[tuple[Indices, list[tuple[int, int] | None], Numbers]]()
+        for run, sides, share in runs:
+            changed[:, run] += share * _changes(offsets, missed, run, sides, quickness)
+        frames = np.concatenate([run for run, *_ in runs])
+        some, goals = posture.take(frames).states(changed[:, frames]), [task.take(frames) for task in tasks]
+        yield
+        exactly(tree, some, goals, bounds=_FINE)
+        before, after = (System(tree, each, goals) for each in (states.take(frames), some))
+        is_lost, end = ~(after.met | (after.value <= before.value)), 0
+        for run, sides, share in runs:
+            own, end = np.arange(end, end + len(run)), end + len(run)
+            is_changed = share > 0.0
+            lost = np.flatnonzero(is_lost[own] & is_changed)
+            if not len(lost):
+                found.put(run[is_changed], some.take(own[is_changed]))
+            elif not is_last:
+                faded.append((run, sides, _faded(len(run), lost, _FADE / pace.rate)))
+        runs = faded
+    return found
+
+
+def _faded(count: int, lost: Indices, width: float) -> Numbers:
+    """Return the shares (n) of a change, 0 in frames that are `lost` and 1 from so many frames beside them on."""
+    share = np.minimum(np.abs(np.arange(count)[:, None] - lost).min(1) / width, 1.0)
+    smooth: Numbers = share * share * (3.0 - 2.0 * share)
+    return smooth
+
+
+def _changes(
+    offsets: Numbers, missed: Mask, run: Indices, sides: Sequence[tuple[int, int] | None], quickness: float
+) -> Numbers:
+    """Return the changes (k, n) by which a run of frames continues the frames on both sides."""
+    springs = [
+        None if side is None else _Spring.at(offsets, *side, missed, inward, quickness)
+        for side, inward in zip(sides, (run, run[::-1]), strict=True)
+    ]
+    count = len(run) + 1
+    if None not in springs:
+        a, b = (spring for spring in springs if spring)
+        # Each starts at what the other one leaves of the way there: in a short run both would go all of it.
+        from_a, from_b = a.share(count), b.share(count)
+        one, other = a.start - b.drift(count), b.start - a.drift(count)
+        left = 1.0 - from_a * from_b
+        springs = [a._replace(start=(one - from_b * other) / left), b._replace(start=(other - from_a * one) / left)]
+    t = np.arange(1.0, count)
+    found = np.zeros((len(offsets), len(run)))
+    for spring, times in zip(springs, (t, count - t), strict=True):
+        if spring is not None:
+            found += spring.changes(times)
+    return found
+
+
+class _Spring(NamedTuple):
+    """Critically damped springs (k) that are let go at `start` with a `speed` a frame, towards 0."""
+
+    start: Numbers
+    speed: Numbers
+    quickness: Numbers
+
+    @classmethod
+    def at(cls, offsets: Numbers, near: int, beyond: int, missed: Mask, run: Indices, quickness: float) -> _Spring:
+        """The springs by which a run goes on from the frame `near` it, and the one `beyond` that."""
+        beyond = near if beyond < 0 or missed[beyond] else beyond
+        first, second = offsets[:, run[0]], offsets[:, run[min(1, len(run) - 1)]]
+        own = second - first  # the speed that the run has by itself
+        start = offsets[:, near] - (first - own)
+        speed = offsets[:, near] - offsets[:, beyond] - own
+        # Springs neither swing over nor, where they are let go outwards, far out.
+        towards = -speed / np.where(start == 0.0, 1.0, start)
+        speed = np.where(towards < 0.0, np.clip(speed, -quickness * np.abs(start), quickness * np.abs(start)), speed)
+        return cls(start, speed, np.maximum(towards, quickness))
+
+    def share(self, t: float) -> Numbers:
+        """Shares (k) of the start that are left after some frames."""
+        found: Numbers = (1.0 + self.quickness * t) * np.exp(-self.quickness * t)
+        return found
+
+    def drift(self, t: float) -> Numbers:
+        """Ways (k) that the speed makes in some frames."""
+        found: Numbers = self.speed * t * np.exp(-self.quickness * t)
+        return found
+
+    def changes(self, times: Numbers) -> Numbers:
+        """Ways (k, n) from 0 at these times."""
+        return np.stack([self.start * self.share(t) + self.drift(t) for t in times.tolist()], axis=-1)

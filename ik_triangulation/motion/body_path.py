@@ -56,15 +56,14 @@ from ..solvers.natural.looking import turned_to_look
 from ..solvers.natural.posture import Posture, Relaxation, interpolated_offsets, time_weight
 from ..solvers.natural.slowing import slowed
 from ..solvers.natural.soft_edge import Pace
-from .body_easing import eased
-from .body_edge import led_over
+from .body_easing import eased, led_over
 from .far_goals import drawn_in, far_tips, without
 from .jumps import leaps_of, ways_of
 from .limb_motion import limbs_alone
 from .shot import Shot
 
 _AROUND = 5  # frames on either side that make a median local
-_CALM = 0.01  # [rad] turn beside which no other one stands out
+_CALM = 0.01  # [rad] turn beside which no other one is an outlier
 
 _OFTEN = 4  # knots between two looks at what the user does
 _FARTHEST = 32  # frames between two knots
@@ -85,13 +84,13 @@ _TRIED = (
     (0.2, False, True),
 )
 _FACING, _STEADY = 0.2, 32  # weight of directions beside places in the motion of a reference as a whole; averagings
-_OF_HANDS = 0.1  # weight of hands there, which go round a body that stands still, where others tell its turn
+_OF_HANDS = 0.1  # weight of hands there, which circle a still body, where others show its turn
 _HUNG = 0.02  # of the compliance of the place of a body that hangs on its hands: its arms go up first
 _LITTLE = 0.1  # of that error, up to which a straight limb is left straight
-_JUMP = 3.0  # times the local median: a turn from frame to frame that stands out
+_JUMP = 3.0  # times the local median: a turn from frame to frame that is an outlier
 _LESS_CALM = 1.25  # times the unsteadiness of the body as a whole: the most of it with its limbs posed as single ones
 _ENOUGH, _CALMER = 2, 0.8  # tries, and share of the unsteadiness so far, from which on others are not worth a try
-_ASTRAY = 0.8  # [rad] turn of a joint off a pose that meets its goals, which asks for no such turn
+_ASTRAY = 0.8  # [rad] turn of a joint off a pose that meets its goals without such a turn
 _FASTEST = radians(8.5)  # turn of a joint of an arm in a frame at the edge of reach, where the trunk turns it as well
 _ON_ITS_WAY = Descent(iterations=20, stall=4)
 
@@ -151,7 +150,7 @@ def body_path(shot: Shot, settings: BodyPathSettings = USUAL_SETTINGS) -> Work[B
     asked = floor.raised(shot.tasks) if floor else list(shot.tasks)
     begun = Geometry(tree, shot.reference)
     met = System(tree, shot.reference, [*asked, steady] if steady else asked).met
-    if met.all() and not (floor and floor.crossed(begun)):  # somebody made this motion already
+    if met.all() and not (floor and floor.crossed(begun)):  # the motion is there already
         return BodyPath(shot.reference.copy(), met)
     alone = yield from limbs_alone(replace(shot, tasks=asked))
     if alone is not None and not (floor and floor.crossed(Geometry(tree, alone))):
@@ -242,7 +241,7 @@ class _Path:
         tree, steady = shot.tree, shot.steady
         self.animation = reference = shot.reference
         compliance = body_compliance(tree) if shot.compliance is None else shot.compliance
-        if not held_of(tasks):  # nothing tells where the body stands but its goals
+        if not held_of(tasks):  # only its goals tell where the body is
             upright = not tells_tilt(tree, tasks)
             if upright and not any(parts_of_body(tree)[tree.tips[task.tip].joint] == Part.FOOT for task in tasks):
                 reference = hung(tree, reference, tasks)
@@ -277,7 +276,7 @@ class _Path:
         self.seed, self.settings = shot.seed, settings
 
     def solved(self, way: float, eased: bool, last: States | None) -> Work[tuple[States, States]]:
-        """All frames, and the pose of the last knot, with knots such a way of the goals apart.
+        """All frames, and the pose of the last knot, with knots as far apart as the goals move by `way`.
 
         Knots are `eased` together or left as each leads to the next. With a pose for the `last` frame they are solved
         back from there.
@@ -484,7 +483,7 @@ def _is_astray(tree: Tree, reference: States, states: States) -> bool:
 def _shares(tree: Tree, tasks: Sequence[Task]) -> list[float]:
     """Weights of the tips in the motion of a body as a whole.
 
-    Hands count less where feet or head tell which way the body faces; by places alone they tell it as well as these.
+    Hands count less where feet or head show the facing of the body; where only places are given they count the same.
     """
     parts = parts_of_body(tree)
     is_hand = [parts[tip.joint] == Part.HAND for tip in tree.tips]

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Contacts: spans of frames in which a foot is planted, found in its motion, and its motion with these spans held.
+"""Contacts: spans of frames in which a foot is planted or a tip touches something, and a motion with its spans held.
 
 A foot is planted while it is slow and low. Speeds count in legs a second and heights in legs, so that neither the size
 of a figure nor the frame rate matters. A span begins below the lower of two thresholds and ends above the higher one,
 so that noise about one of them does not cut it. Source: footstep detection as by Ikemoto, Arikan and Forsyth 2006,
 without its learning; offsets that fade between constraints as by Kovar, Schreiner and Gleicher 2002.
+
+A tip touches something that may itself move, such as a cart or the other hand, while it is near to it and slow on it:
+its speed is that in the space of the other thing, in lengths of its limb a second. It also has to stay at about one
+place there, or a hand that slides along a rail would be pinned to it. Where spans on several things compete for frames,
+those win in which the tip is still for longest, so that a hand which takes a cup from the table is on the cup
+throughout. Source: none.
 """
 
 from __future__ import annotations
@@ -20,11 +26,11 @@ from ..kinematics.arrays import Mask, Numbers
 _Span = tuple[float, float]  # first and last frame
 Indexed = tuple[int, int]  # first and last index
 
-_SLOW, _FAST = 0.25, 0.5  # [legs a second] speeds at which a span begins and ends
+_SLOW, _FAST = 0.25, 0.5  # [legs, or limbs, a second] speeds at which a span begins and ends
 _CARRIED = 0.2  # of the speed of the hips, added to the first; to the other as much more as it is higher
 _LOW, _HIGH = 0.05, 0.08  # [legs] heights above the floor at which a span begins and ends
 _FLOOR = 10.0  # percentile of the heights of a slow foot that is taken for the floor
-_NOISE, _CALM = 0.1, 0.3  # [s] times over which places of the foot, and of the hips, are smoothed
+_NOISE, _CALM = 0.1, 0.3  # [s] times over which places of the tip, and of the hips, are smoothed
 _SHORTEST, _STEP = 0.12, 0.2  # [s] of a span on the floor, and on a step or a box
 _MOSTLY = 0.8  # of a span above the floor: as long as that a planted foot below tells that it is in the air
 _GAP, _NEAR = 0.12, 0.08  # [s], [legs]: spans that are as near in time and place are one
@@ -53,7 +59,7 @@ def planted_spans(
 
 
 def floor_height(places: Numbers, hips: Numbers, up: Numbers, leg: float, fps: float) -> float | None:
-    """Return how high a foot at places (3, F) stands where it is slow; None for one that never is."""
+    """Return the height of a foot at places (3, F) where it is slow; None for one that never is."""
     motion = _Motion(places, hips, up, leg, fps) if places.shape[1] > 2 else None
     return None if motion is None or not motion.slow.any() else leg * motion.floor
 
@@ -91,7 +97,7 @@ class _Motion:
         return self._long(found, _STEP)
 
     def is_in_the_air(self, span: Indexed, others: Sequence[_Motion]) -> bool:
-        """Tell whether another foot stands lower for most of a span."""
+        """Tell whether another foot is lower for most of a span."""
         here = slice(span[0], span[1] + 1)
         return any((each.calm & (each.heights < self.heights - _HIGH))[here].mean() > _MOSTLY for each in others)
 
@@ -102,7 +108,7 @@ class _Motion:
 
 
 def unhurried(spans: list[Indexed], places: Numbers, fade: float, shortest: int) -> list[Indexed]:
-    """Return spans without so many frames at their ends that steps of the foot beside them are hardly larger."""
+    """Return spans shortened at their ends until steps of the foot beside them are hardly larger."""
     frames, most = np.arange(places.shape[1], dtype=float), ceil(fade)
     animated = np.linalg.norm(np.diff(places, axis=1), axis=0)
     for _ in range(most):
@@ -125,9 +131,9 @@ def unhurried(spans: list[Indexed], places: Numbers, fade: float, shortest: int)
 
 
 class Planted(NamedTuple):
-    """A span with the `place` (3) of the foot in it, and its ways there from where it is animated at both ends (3).
+    """A span with the `place` (3) of the foot in it, and its offsets there from the animation at both ends (3).
 
-    The place is in the space of what it is `on`; None is the world, where the ways are.
+    The place is in the space of what it is `on`; None is the world, the space of the offsets.
     """
 
     span: _Span
@@ -173,8 +179,8 @@ def planted(
     """Return places (3, F) of a foot with those of its spans, which are in order and do not overlap.
 
     `frames` (F) are those of the places, at which what spans are on is `carried` by matrices (4, 4, F). Outside, the
-    way that a span has at its end fades within `fade` frames, or within half of the frames to the next span: the foot
-    goes on as it was animated, from where it stands.
+    offset at the end of a span fades within `fade` frames, or within half of the frames to the next span: the foot
+    goes on as it was animated, from its place.
     """
     result, begin = places.copy(), -np.inf
     for number, (span, place, *ways, on) in enumerate(spans):
@@ -232,7 +238,7 @@ def smooth_speeds(places: Numbers, over: float, fps: float) -> tuple[Numbers, Nu
 
 
 def _smoothed(places: Numbers, width: int) -> Numbers:
-    """Return places (3, F) averaged over about so many frames, with the ends mirrored through themselves."""
+    """Return places (3, F) averaged over about `width` frames, with the ends mirrored through themselves."""
     half = min(width // 2 + 1, places.shape[1] - 1)
     kernel = np.hanning(2 * half + 3)[1:-1]
     kernel /= kernel.sum()
@@ -240,3 +246,147 @@ def _smoothed(places: Numbers, width: int) -> Numbers:
     after = 2.0 * places[:, -1:] - places[:, -2 : -2 - half : -1]
     padded = np.concatenate((before, places, after), axis=1)
     return np.array([np.convolve(row, kernel, "valid") for row in padded])
+
+
+_TOUCHING, _BESIDE = 0.08, 0.12  # [limbs] distances at which a span begins and ends
+_STAYS = 0.08  # [limbs] from the middle place of a span, that the tip is at most
+_STRICTER = 4  # times that the limits of speed are halved, until the tip stays
+_SHORTEST_TOUCH = 0.2  # [s]
+_SHAKES = 3.0  # times the speed that noise gives a tip, added to the limits
+_OF_SECOND = 0.6745 * 6.0**0.5  # the median of second differences of noise, for a deviation of 1
+_FEWEST, _PULSE = 8, 65  # frames from which noise is estimated, and of a motion that has only one place else
+
+
+class Touchable(NamedTuple):
+    """Something that a tip may touch: where the tip is on it, and how far from its surface.
+
+    `places` (3, F) of the tip, and those of the `hips` where the tip is a foot, are in the space of what it is `on`,
+    unscaled; None is the world. `away` (F) is the distance.
+    """
+
+    on: Hashable | None
+    places: Numbers
+    away: Numbers
+    hips: Numbers | None = None
+
+
+class Stay(NamedTuple):
+    """A span of a tip on something, None for the world, from the `first` to the `last` frame by their indices."""
+
+    on: Hashable | None
+    first: int
+    last: int
+
+
+def stays_on(
+    things: Sequence[Touchable], limb: float, fps: float, fade: float, known: Sequence[Indexed] | None = None
+) -> list[Stay]:
+    """Return what a tip touches, in order; no two of these overlap.
+
+    `limb` is the length of its limb, `fps` frames a second. Of the first thing the spans may be `known`. Spans are
+    shortened where the tip, held in them and freed within `fade` frames, would have to hurry.
+    """
+    shortest = max(2, ceil(_SHORTEST_TOUCH * fps))
+    claims = []
+    for number, thing in enumerate(things):
+        motion = _Resting(thing, limb, fps)
+        spans = known if known is not None and number == 0 else motion.spans()
+        claims += [_Claim(thing, span, motion) for span in spans]
+    found = dict[int, list[Indexed]]()
+    free = np.ones(things[0].places.shape[1] if things else 0, bool)
+    while claims:
+        best = claims.pop(max(range(len(claims)), key=lambda number: claims[number].worth))
+        first, last = best.span
+        whole = free[first : last + 1]
+        if whole.all():
+            free[first : last + 1] = False
+            number = next(n for n, thing in enumerate(things) if thing is best.thing)
+            found.setdefault(number, []).append(best.span)
+            continue
+        parts = [best._replace(span=(first + begin, first + end)) for begin, end in runs_of_frames(whole, whole)]
+        claims += [part for part in parts if part.length >= shortest and part.wander <= _STAYS]
+    result = list[Stay]()
+    for number, spans in found.items():
+        if known is None or number:
+            spans = unhurried(sorted(spans), things[number].places, fade, shortest)
+        result += [Stay(things[number].on, *span) for span in spans]
+    return sorted(result, key=lambda stay: stay.first)
+
+
+class _Claim(NamedTuple):
+    """A span of frames for which a tip may be on a thing, as it rests there."""
+
+    thing: Touchable
+    span: Indexed
+    motion: _Resting
+
+    @property
+    def length(self) -> int:
+        return self.span[1] - self.span[0] + 1
+
+    @property
+    def wander(self) -> float:
+        """The largest distance of the tip from its middle place [limbs]."""
+        return _wander(self.motion.places[:, self.span[0] : self.span[1] + 1])
+
+    @property
+    def worth(self) -> float:
+        """The frames, as far as the tip is still and near, and less if it does not stay at one place."""
+        still = float(self.motion.still[self.span[0] : self.span[1] + 1].sum())
+        return still * min(1.0, _STAYS / max(self.wander, 1e-12))
+
+
+def _wander(places: Numbers) -> float:
+    """Return how far places (3, F) are at most from the middle one."""
+    return float(np.linalg.norm(places - np.median(places, axis=1)[:, None], axis=0).max())
+
+
+def _noise_of_speed(places: Numbers, fps: float) -> float:
+    """Return the speed [a second] that smoothed places (3, F) of something at rest would have by their noise alone.
+
+    The noise is taken from second differences, which are small in motions that have none.
+    """
+    if places.shape[1] < _FEWEST:
+        return 0.0
+    rough = float(np.median(np.abs(np.diff(places, 2, axis=1)))) / _OF_SECOND
+    pulse = np.zeros((1, _PULSE))
+    pulse[0, _PULSE // 2] = 1.0
+    spread: Numbers = np.sqrt((smooth_speeds(pulse, _NOISE, fps)[1] ** 2).sum())
+    return rough * float(spread)
+
+
+class _Resting:
+    """The motion of a tip on a thing: its smoothed places (3, F) [limbs], its speed, and where it is near."""
+
+    def __init__(self, thing: Touchable, limb: float, fps: float) -> None:
+        self.places, self.speed = smooth_speeds(thing.places / limb, _NOISE, fps)
+        carried = 0.0 if thing.hips is None else smooth_speeds(thing.hips / limb, _CALM, fps)[1]
+        noise = _SHAKES * _noise_of_speed(thing.places / limb, fps)
+        slow = np.broadcast_to(_SLOW + _CARRIED * carried, self.speed.shape)
+        self.fps, self.slow, self.fast = fps, slow + noise, _FAST / _SLOW * slow + noise
+        self.near, self.beside = thing.away / limb < _TOUCHING, thing.away / limb < _BESIDE
+        self.still = np.clip(1.0 - (self.speed / self.fast) ** 2, 0.0, 1.0)
+        self.still *= 1.0 - 0.5 * np.minimum(thing.away / limb / _BESIDE, 1.0)
+
+    def spans(self) -> list[Indexed]:
+        """Return the spans in which the tip is near, slow and stays."""
+        fewest = max(2, ceil(_SHORTEST_TOUCH * self.fps))
+        found = joined_spans(self._runs(np.ones(len(self.near), bool), 1.0), self.places, self.fps)
+        kept = list[Indexed]()
+        waiting = [(span, 0) for span in found]
+        while waiting:
+            (first, last), times = waiting.pop()
+            if last - first + 1 < fewest:
+                continue
+            if _wander(self.places[:, first : last + 1]) <= _STAYS:
+                kept.append((first, last))
+            elif times < _STRICTER:
+                among = np.zeros(len(self.near), bool)
+                among[first : last + 1] = True
+                waiting += [(span, times + 1) for span in self._runs(among, 0.5 ** (times + 1))]
+        return sorted(kept)
+
+    def _runs(self, among: Mask, share: float) -> list[Indexed]:
+        """Return runs of some of the frames, with limits of speed that are lower by a share."""
+        slow, calm = (self.speed < share * each for each in (self.slow, self.fast))
+        return runs_of_frames(among & slow & self.near, among & calm & self.beside)

@@ -4,6 +4,9 @@
 Unlike body_path() nothing is searched for: each frame starts from its own pose, so frames whose goals did not change
 keep it, and the ends of the edited span fit the frames beyond in pose and speed. Goals far from their tips are
 approached in several stretches, since one long step ends in other poses than the way there. Source: none.
+
+Shown poses are changed as two solves of the same frames differ, one before the edit and one after it. So an edited shot
+keeps what was changed by hand, and becomes what a bake makes of the edit where it is what a bake has made.
 """
 
 from __future__ import annotations
@@ -13,8 +16,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..goals.task import Level, PlaceTask, Task
+from ..kinematics.arrays import Numbers
 from ..kinematics.batch import Geometry, States, Tree
-from ..kinematics.batch.algebra import lengths
+from ..kinematics.batch.algebra import conjugated, exponential, lengths, product, rotation_vectors
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import precisely
 from ..solvers.body.flexing import body_compliance
@@ -77,3 +81,32 @@ def _stretches(tree: Tree, shown: States, tasks: Sequence[Task]) -> list[list[Ta
             goals[number] = task.to_points(geometry.tip(task.tip) + way * (part / count))
         stretches.append(goals)
     return [*stretches, list(tasks)]
+
+
+def carried_over(shown: Numbers, before: Numbers, after: Numbers, fades: Numbers) -> Numbers:
+    """Return rotations (n, 4, F) of joints that are `shown`, turned as from those `before` to those `after`.
+
+    By `fades` (2, F), from 1 at the first and at the last frame down to 0, the differences there are taken away.
+    """
+    turns = rotation_vectors(product(conjugated(before), after))
+    carried: Numbers = product(shown, exponential(without_ends(turns, fades)))
+    return carried
+
+
+def without_ends(ways: Numbers, fades: Numbers) -> Numbers:
+    """Return ways (..., F) without those at the first and the last frame, faded out by `fades` (2, F)."""
+    left: Numbers = ways - ways[..., :1] * fades[0] - ways[..., -1:] * fades[1]
+    return left
+
+
+def end_fades(frames: Numbers, at: float, begins: bool, ends: bool) -> Numbers:
+    """Return weights (2, F) of frames: from 1 at the first and at the last one smoothly down to 0 `at` a frame.
+
+    0 throughout on a side that is free to change.
+    """
+    fades = np.zeros((2, len(frames)))
+    for row, (end, bound) in enumerate(((frames[0], begins), (frames[-1], ends))):
+        if bound and end != at:
+            share = np.clip((frames - at) / (end - at), 0.0, 1.0)
+            fades[row] = share * share * (3.0 - 2.0 * share)
+    return fades

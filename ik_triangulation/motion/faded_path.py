@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A body along a path some of whose goals fade in and out, along a loop, and one whose hips move above planted feet.
 
-A body along a path some of whose goals fade in and out. It is solved twice: first the tips whose influence is not
-always 1 are free, which tells where they are without their goals; then each goes from there the share of the way that
-its influence says. Nothing pops where the influence begins or ends, as that share is continuous in it. Source: none.
+Goals that fade are solved twice: first the tips whose influence is not always 1 are free, which tells where they are
+without their goals; then each goes from there the share of the distance that its influence gives. Nothing pops where
+the influence begins or ends, as that share is continuous in it. Source: none.
 
 The animation of a body whose hips are animated above planted feet: hips as they are, legs bent to the feet. Where the
 hips are keyed and the legs are not, the animation carries the feet along. Nearness to such a reference would lead the
-hips back to where the feet are; with legs that stand, the hips keep their keys. Source: none.
+hips back to where the feet are; with planted legs, the hips keep their keys. Source: none.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _AROUND, _LEAST_AROUND = 1.0, 8  # seconds, and frames, on either side of the se
 def faded_path(shot: Shot) -> Work[BodyPath]:
     """Return the same as body_path(), with the influence of tips.
 
-    Where it is 0 a tip is free. A task that is on its way counts as met where its share of the way is. A path whose
-    last frame asks for the same as its first one is a loop, and ends as it begins.
+    Where it is 0 a tip is free. A fading task counts as met where its share of the distance is. A path whose
+    last frame has the same goals as its first one is a loop, and ends as it begins.
     """
     tree, floor = shot.tree, shot.floor
     tasks = floor.raised(shot.tasks) if floor else shot.tasks
@@ -131,7 +131,7 @@ def _keeps(tree: Tree, tasks: Sequence[Task], before: States, states: States) ->
 
 
 def _is_loop(shot: Shot) -> bool:
-    """Tell whether the last frame asks for the same as the first one, on hips at the same place."""
+    """Tell whether the last frame has the same goals as the first one, on hips at the same place."""
     tree, reference = shot.tree, shot.reference
     ends = [0, len(reference) - 1]
     places = at(reference.place, ends), at(reference.root, ends)
@@ -141,7 +141,7 @@ def _is_loop(shot: Shot) -> bool:
 
 
 def _seam(tree: Tree, states: States) -> float:
-    """Largest turn of a joint [rad], or way of the hips as a share of the size, from the last frame to the first."""
+    """Largest turn of a joint [rad], or motion of the hips as a share of the size, from the last frame to the first."""
     ends = states.take([len(states) - 1, 0])
     way = float(lengths(ends.place[:, :1] - ends.place[:, -1:]).max()) / tree.size
     return max(float(largest_turns(tree, ends).max()), way)

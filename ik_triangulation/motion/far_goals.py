@@ -27,17 +27,17 @@ _DESCENT = Descent(iterations=7, stall=2, tries=2)
 _ONWARDS = Descent(iterations=12, stall=2, tries=2)  # from a pose that is near
 _PRECISE = 0.1  # of their tolerances, to which the other goals are still met
 _BEYOND = 1.02  # of its limb's reach: distance from which on a place may be out of reach
-_LEAN = 1.5  # of the body's size: way that the rest of a body adds to that of a straight limb, at most
-_BETWEEN = np.arange(0.125, 1.0, 0.125)  # shares of what is left of a way, solved at once: few poses cost what one does
+_LEAN = 1.5  # of the body's size: reach that the rest of a body adds to that of a straight limb, at most
+_BETWEEN = np.arange(0.125, 1.0, 0.125)  # shares of what is left, solved at once: few poses cost what one does
 _TOGETHER, _ALONE = 3, 2  # rounds of these for all far tips at once, and for each
-_DOUBT = 2.0  # times the shortest way that is missed: tried again, as from nearer by it may be met
+_DOUBT = 2.0  # times the shortest distance that is missed: tried again, as from nearer by it may be met
 _TURNS = 4  # halvings of the turns of far tips
 _MOVED, _FRAMES = 0.15, 8  # of the size: path of any tip, and frames, between two of the frames that are solved
 _INSIDE = 0.99  # of its reach: limb that counts as straight
-_SHORT = 0.03  # of the body's size: last part of a way that is not taken, as it stretches limbs by large turns
-_STUCK = 0.05  # of its limb's reach: way of a tip that cannot go straight, as one with a locked elbow
+_SHORT = 0.03  # of the body's size: last part of a line that is left out, as it stretches limbs by large turns
+_STUCK = 0.05  # of its limb's reach: motion of a tip that cannot go straight, as one with a locked elbow
 _SOFT = 0.5  # of what is missing: the same, at most
-_RISE, _AROUND = 0.05, 2  # of the size: change of a way from frame to frame at most; frames on either side of a mean
+_RISE, _AROUND = 0.05, 2  # of the size: largest change of a distance a frame; frames on either side of a mean
 _STRIDE = 0.02  # of the size: the least that a tip moves in a frame as it leaves or enters the reach
 _SMOOTHED = 2  # averagings of turns
 _DENT = 0.005  # of the size: path that is shorter than those around it by more is tried again
@@ -46,7 +46,7 @@ _DENT = 0.005  # of the size: path that is shorter than those around it by more 
 def far_tips(tree: Tree, reference: States, tasks: Sequence[Task]) -> dict[int, Mask]:
     """Return the tips whose places cannot be reached, each with the frames (F) where that is so.
 
-    Only places beyond the limb, as the reference stands, are looked at. Where several cannot be reached together it is
+    Only places beyond the limb in its reference pose are considered. Where several cannot be reached together it is
     those that cannot be reached alone, else the farthest one.
     """
     begin, shares = Geometry(tree, reference), dict[int, Numbers]()
@@ -169,7 +169,7 @@ class _DrawnIn:
         return ways | {tip: ways[tip] + np.minimum(low, most) for tip, most in zip(tips, left, strict=True)}
 
     def _descend_ways(self, ways: Mapping[int, Numbers], row: Indices, knot: Indices, more: Numbers) -> Mask:
-        """Try ways (r, K), or (K) for all rows, at these rows and knots (n) at once; return where they are met.
+        """Try distances (r, K), or (K) for all rows, at these rows and knots (n) at once; return where they are met.
 
         A knot takes the state of the longest one (`more`) that is met there.
         """
@@ -260,7 +260,7 @@ class _DrawnIn:
         return way
 
     def _place(self, tip: int, way: Numbers) -> list[Task]:
-        """The tasks of the place of a tip: its own goal, and where that is out of reach a point on the way to it."""
+        """The tasks of the place of a tip: its own goal, and where that is out of reach a point on the line to it."""
         task, point = self._places[tip], self._point(tip, way)
         if task.target.shape is None:
             return [point.to_points(np.where(self._far[tip], point.target.place, task.target.place))]

@@ -18,8 +18,8 @@ from ..kinematics.arrays import Array, Mask
 from .frames import Curves
 from .reduction import FullBake
 
-_ROUNDS, _LAST_CHOICE = 12, 8  # of trials, and of those in which only the worst channels give way
-_WORST = 0.5  # share of a segment's largest change from which on a channel gives way
+_ROUNDS, _LAST_CHOICE = 12, 8  # of trials, and of those in which only the worst channels yield
+_WORST = 0.5  # share of a segment's largest change from which on a channel yields
 
 
 class Clamped(NamedTuple):

@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Jumps of joints along a path of poses, with their reasons; and the path through candidate poses that has fewest.
+"""Jumps of joints along a path of poses, with their reasons; the path that has fewest of them; and the costs of a path.
 
-Detection of jumps of the joints along a path of poses, with their reasons. Source: none. A jump is a pop to an
-animator: a rotation from one frame to the next that stands out from those around and that the end effector's own speed
-does not explain: near the root a limb has to turn fast, by way / lever. The lever of a joint is its distance to the end
-effector, or that of the root if it is longer, as the root can make that way too.
-
-Turns of the joints along a path of all frames, and those of them that are jumps; arrays whose last axis is frames. The
-rules are those of motion.jumps: a jump stands out from the turns of the frames around it, and neither a jump of the
-goal explains it nor its speed.
+A jump is a pop to an animator: a rotation from one frame to the next that stands out from those around and that the end
+effector's own speed does not explain: near the root a limb has to turn fast, by distance / lever. The lever of a joint
+is its distance to the end effector, or that of the root if it is longer, as the root can make that distance too. The
+rules are the same for poses and for arrays whose last axis is frames. Source: none.
 
 Shortest path through several candidate poses a frame. Source: Viterbi 1967, "Error bounds for convolutional codes and
 an asymptotically optimum decoding algorithm". The cost of a step is the square of the sum of the squared rotations of
@@ -17,7 +13,8 @@ all joints, since one large rotation is worse than many small ones.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from math import acos, radians
 from statistics import median
@@ -29,16 +26,18 @@ from mathutils import Quaternion
 from ..cooperative import Work
 from ..goals import Goal
 from ..goals.task import Task
-from ..kinematics import Chain, Pose
+from ..kinematics import Chain, Cost, Pose
 from ..kinematics.arrays import Indices, Numbers, blocks
 from ..kinematics.batch import Geometry, States, Tree
-from ..kinematics.batch.algebra import lengths
+from ..kinematics.batch.algebra import lengths, matrices, rotate
+from ..kinematics.batch.limit_arrays import LimitArrays
+from ..kinematics.pose import SMALLEST_TURN
 from ..kinematics.rotation import rotation_angle
 from ..solvers import Solution
 
 FEW = radians(3.0)  # smaller rotations in one frame are no jumps
 _STILL = radians(0.1)  # smaller rotations count as none
-ABRUPT = radians(60.0)  # larger ones stand out wherever they are
+ABRUPT = radians(60.0)  # larger ones are outliers wherever they are
 TIMES = 3.0  # ratio of a jump to the median of the frames around it
 HASTY, WORTH_EASING = 1.5, radians(6.0)  # the same of turns that are worth easing
 FAST = radians(9.0)  # larger turns are worth it wherever the speed does not explain them
@@ -85,7 +84,7 @@ class JointStep(NamedTuple):
 
 
 class Jump(NamedTuple):
-    """A rotation that stands out from those of the frames around it, and the reason for it."""
+    """An outlier among the rotations of the frames around it, and the reason for it."""
 
     turned: JointStep
     reason: str
@@ -109,12 +108,12 @@ def largest_turn(poses: Sequence[Pose]) -> JointStep | None:
 
 
 def jumps(along: Sequence[float]) -> list[int]:
-    """Indices of the frames whose rotation stands out from those around it."""
+    """Indices of the frames whose rotation is an outlier among those around it."""
     return [int(k) for k in abrupt(np.array(along))]
 
 
 def abrupt(along: Numbers) -> Indices:
-    """Indices of the frames whose rotation stands out from those around it, or is so large that it always does."""
+    """Indices of the frames whose rotation is an outlier among those around it, or so large that it always is."""
     return np.union1d(standing_out(along, FEW), 1 + np.flatnonzero(along[1:] > ABRUPT))
 
 
@@ -124,14 +123,14 @@ def hasty(along: Numbers) -> Indices:
 
 
 def fast(along: Sequence[float]) -> list[int]:
-    """Indices of the frames whose rotation stands out from those of all frames with motion."""
+    """Indices of the frames whose rotation is an outlier among those of all frames with motion."""
     moving = [angle for angle in along if angle > _STILL]
     most = max(FEW, TIMES * median(moving)) if moving else FEW
     return [k for k, angle in enumerate(along) if angle > most]
 
 
 def standing_out(along: Numbers, least: float, times: float = TIMES) -> Indices:
-    """Frames whose value exceeds `least` and so many `times` the median around it; the first frame has none."""
+    """Frames whose value exceeds `least` and `times` the median around it; the first frame has none."""
     found = np.flatnonzero(along > least)
     found = found[found > 0]
     around = found[:, None] + _BESIDE
@@ -164,7 +163,7 @@ def beyond_speed(frames: Sequence[PathFrame], path: Sequence[Rotations], k: int)
 
 
 def leap(frames: Sequence[PathFrame], k: int) -> float:
-    """Length of a jump of the target at frame `k`, of the reach; 0 if it does not stand out from those around it.
+    """Length of a jump of the target at frame `k`, of the reach; 0 if it is no outlier among those around it.
 
     It is measured from the tip with the rotations of the frame before, so that jumps of the rig count as well.
     """
@@ -302,3 +301,112 @@ def _cost(before: Rotations, after: Rotations) -> float:
     """Square of the sum over the joints of 1 - cos(angle / 2), which is angle^2 / 8 for small angles."""
     half: float = len(before) - sum(map(abs, map(Quaternion.dot, before, after)))
     return half * half
+
+
+class PathCosts(NamedTuple):
+    """The measures of `Cost` at each frame (F): `turns`, `total_angle` [rad] and `travel` [armature space]."""
+
+    turns: Indices
+    total_angle: Numbers
+    travel: Numbers
+
+    @property
+    def total(self) -> Cost:
+        """Sum over all frames."""
+        return Cost(int(self.turns.sum()), float(self.total_angle.sum()), float(self.travel.sum()))
+
+    def at(self, frame: int) -> Cost:
+        """Return the cost of one frame, given as an index."""
+        return Cost(int(self.turns[frame]), float(self.total_angle[frame]), float(self.travel[frame]))
+
+
+class PathMeasures:
+    """Measures of a chain in F `states`, each made when it is first wanted.
+
+    The cost of a frame is that of turning its joints, one after the other from the root, from the frame before; the
+    costs in `known` replace it, by the index of the frame. `steps` (F) are those that the solver made.
+    """
+
+    def __init__(
+        self, tree: Tree, states: States, known: Mapping[int, Cost] | None = None, steps: Indices | None = None
+    ) -> None:
+        self._tree, self._states, self._known = tree, states, known or {}
+        self.steps: Indices = np.zeros(len(states), np.intp) if steps is None else steps
+
+    @cached_property
+    def costs(self) -> PathCosts:
+        """Costs of all frames."""
+        tree, count = self._tree, len(self._states)
+        costs = PathCosts(np.zeros(count, np.intp), np.zeros(count), np.zeros(count))
+        for frames in blocks(count, len(tree.joints)):
+            begin = max(frames.start - 1, 0)
+            some = self._states.take(slice(begin, frames.stop))
+            rotations = tree.rotations(some)
+            own = slice(frames.start - begin, None)
+            angles = turns_by_joint(rotations)[:, own]
+            costs.turns[frames] = (angles > SMALLEST_TURN).sum(0)
+            costs.total_angle[frames] = angles.sum(0)
+            before = np.concatenate((rotations[..., :1], rotations[..., :-1]), -1)
+            costs.travel[frames] = _travel(tree, some, before)[own]
+        for frame, cost in self._known.items():
+            costs.turns[frame], costs.total_angle[frame], costs.travel[frame] = (
+                cost.turns,
+                cost.total_angle,
+                cost.travel,
+            )
+        return costs
+
+    @cached_property
+    def limits(self) -> dict[str, tuple[list[list[str]], Indices]]:
+        """Limits that joints are at, by the names of the joints that are at any.
+
+        Those are sets of limits, such as ["X maximum"], and the index of the one that holds at each frame (F).
+        """
+        found = {}
+        rotations = self._tree.rotations(self._states)
+        for joint, own in zip(self._tree.joints, rotations, strict=True):
+            limits = LimitArrays(joint.freedom)
+            if limits.free:
+                continue
+            _, first, which = np.unique(limits.ends(own), return_index=True, return_inverse=True)
+            sets = [joint.freedom.on_limits(joint.freedom.nearest(Quaternion(own[:, k]))) for k in first.tolist()]
+            if any(sets):
+                found[joint.name] = sets, which.reshape(-1)
+        return found
+
+    @property
+    def on_limits(self) -> dict[str, list[str]]:
+        """Limits that joints are at in some frame, by the joints' names."""
+        every = {name: [end for ends in sets for end in ends] for name, (sets, _) in self.limits.items()}
+        return {name: list(dict.fromkeys(ends)) for name, ends in every.items()}
+
+    def on_limits_at(self, frame: int) -> dict[str, list[str]]:
+        """Return the limits that joints are at in one frame, given as an index."""
+        found = {name: sets[which[frame]] for name, (sets, which) in self.limits.items()}
+        return {name: ends for name, ends in found.items() if ends}
+
+    @cached_property
+    def largest_turn(self) -> JointStep | None:
+        """Largest rotation of a joint from one frame to the next; None for a single frame."""
+        if len(self._states) < 2:
+            return None
+        at = 1 + int(turns_of(self._tree, self._states)[1:].argmax())
+        angles = turns_by_joint(self._tree.rotations(self._states.take(slice(at - 1, at + 1))))[:, 1]
+        joint = int(angles.argmax())
+        return JointStep(at, self._tree.joints[joint].name, float(angles[joint]))
+
+
+def _travel(tree: Tree, states: States, before: Numbers) -> Numbers:
+    """Ways of the end effector (F), added up, as the joints of a chain turn one after the other from the root.
+
+    They turn from the rotations `before` (n, 4, F) to those of the states.
+    """
+    frames, joints = Geometry(tree, states).frames, tree.joints
+    place: Numbers = np.array(tree.tips[0].place, float)[:, None]
+    ends: list[Numbers] = []  # of the chain with the joints up to each one turned, the last one first
+    for i in range(len(joints) - 1, -1, -1):
+        ends.append(rotate(frames[i, :, :3], place) + frames[i, :, 3])
+        rest = matrices(np.array(joints[i].rest, float)[:, None])
+        place = rotate(rest, rotate(matrices(before[i]), place)) + tree.offsets[i]
+    ends.append(rotate(states.root, place) + states.place)
+    return sum((lengths(after - first) for after, first in pairwise(ends)), np.zeros(len(states)))

@@ -45,7 +45,7 @@ from .tracking import Tracked, Tracking, interpolated, knots_of
 _CALMEST = "GAUSS_NEWTON"
 _GUIDE = 0.1  # of the reach: precision of a knot; that of an orientation in radians
 _STRAYS = 24  # poses tried where a knot misses
-_FARTHEST = 0.4  # share of the way to random poses that they stray at most
+_FARTHEST = 0.4  # largest share of the distance to random poses that they stray
 _UNBENT = 0.2  # [rad] from the ends of their ranges, where a joint moves the tip by nothing to the first order
 _PAUSE = 4  # knots until the next try while all miss
 _PARTS = 16  # knots between two looks at what the user does

@@ -2,7 +2,7 @@
 """Poses along a path, frame by frame: jumps removed, orientations met, curves smoothed.
 
 Meet orientations along a path: frames that miss theirs get a pose on another branch. Following a path from frame to
-frame keeps to one branch, on which a limit may prevent the orientation asked for. Another branch is searched for at
+frame keeps to one branch, on which a limit may prevent the wanted orientation. Another branch is searched for at
 frames that miss, at increasing intervals while none is found, and followed in both directions from where one is.
 
 Jump removal: the poses along a whole path are chosen together, so that joints jump only where they must. Source:
@@ -75,7 +75,7 @@ _SAME = 1e-3  # [rad] difference up to which poses are the same
 
 
 def is_met(goal: Goal, pose: Pose) -> bool:
-    """Return whether the end effector has the orientation asked for within the angle tolerance."""
+    """Return whether the end effector has the wanted orientation within the angle tolerance."""
     angle = missing_angle(goal.soft, pose.tip, pose.tip_rotation) if goal.soft else None
     return angle is None or angle <= goal.angle_tolerance
 
@@ -133,7 +133,7 @@ class _Search:
             rotations = pose.rotations
 
     def _kept(self, k: int, pose: Pose) -> bool:
-        """Keep a pose of frame `k` if it reaches with the orientation asked for."""
+        """Keep a pose of frame `k` if it reaches with the wanted orientation."""
         goal = self._frames[k].goal
         fits = (goal.target.closest(pose.tip) - pose.tip).length <= goal.tolerance and is_met(goal, pose)
         if fits:
@@ -168,7 +168,7 @@ class FramePath:
         self._mended = False  # whether jumps were removed as far as possible
 
     def jumps(self) -> list[Jump]:
-        """Rotations that stand out from those of the frames around them, each with its reason."""
+        """Outliers among the rotations of the frames around them, each with its reason."""
         chain = self._frames[0].solution.pose.chain
         found = [k for k in jumps(self._turns) if self._leap(k) or beyond_speed(self._frames, self.rotations, k)]
         return [Jump(turned(chain, self.rotations, k), reason(self._frames, k, self._mended)) for k in found]
@@ -209,7 +209,7 @@ class FramePath:
         error, _ = iterate(gauss_newton.step, pose, goal.target, _PRECISE * goal.tolerance, steps)
         if not pose.chain.limited:  # one pass removes the small remaining error
             error, _ = iterate(triangulation.step, pose, goal.target, LENGTH_ROUNDING * pose.chain.reach, 1)
-        asked = [each for each in goal.soft if each.can_be_met]  # comfort gives way to calm joints
+        asked = [each for each in goal.soft if each.can_be_met]  # calm joints matter more than comfort
         if asked and error <= allowed:
             optimise(pose, goal.target, asked, goal.tolerance)
             error = (goal.target.closest(pose.tip) - pose.tip).length

@@ -4,7 +4,7 @@
 People move the hand on a path that is bowed a little and hardly longer than straight, at a speed with a single peak
 (Morasso 1981; Flash and Hogan 1985; Atkeson and Hollerbach 1985 found the paths of unrestrained reaches curved). Joints
 that rotate from pose to pose swing a hand far round instead. So the wrist is led along a parabola, bowed by a share of
-the straight way to where a limb is free to go, up and away from the shoulder; the elbow follows near the blend of both
+the straight line to where a limb is free to go, up and away from the shoulder; the elbow follows near the blend of both
 poses, as it would in a bake, and the hand turns on the forearm as in that blend. A limb without a hand leads its tip.
 """
 
@@ -24,10 +24,10 @@ from ..solvers.natural.posture import USUAL_FPS
 from .limb_motion import limb_motion
 from .shot import Shot
 
-# Of the straight way: that of recorded reaches is 0.16 in the median, and 0.23 at 75 %. The second is for ways that
+# Of the straight line: that of recorded reaches is 0.16 in the median, and 0.23 at 75 %. The second is for lines that
 # pass the shoulder so near that elbows fold: from the second share of the limb's length on.
 _BOWS, _PASSING = (0.14, 0.19), (0.6, 0.3)
-_DIRECTIONS = 24  # about the straight way, one of which the path is bowed to
+_DIRECTIONS = 24  # about the straight line, one of which the path is bowed to
 _SAMPLES = np.linspace(0.0, 1.0, 13)[1:-1]
 _STRETCHED = 0.97  # of the limb's length: a path that does not have to go farther does not
 _FARTHER = 30.0  # cost of the limb's length beyond that, beside a direction that is turned round
@@ -36,9 +36,9 @@ _NOTHING, _LEVEL = 1e-12, 1e-6
 
 
 def bow_of(start: Numbers, end: Numbers, longest: float, up: Numbers) -> Numbers:
-    """Return the vector (3) from the middle of a straight way to that of the arc; all (3), seen from the root.
+    """Return the vector (3) from the middle of a straight line to that of the arc; all (3), seen from the root.
 
-    It is across the way. It goes up and away from the root as far as the limb is long enough for it.
+    It is across the line. It goes up and away from the root as far as the limb is long enough for it.
     """
     chord = end - start
     size = float(np.linalg.norm(chord))
@@ -69,7 +69,7 @@ def bow_of(start: Numbers, end: Numbers, longest: float, up: Numbers) -> Numbers
 
 
 def arc(start: Numbers, end: Numbers, shares: Numbers, bow: Numbers) -> Numbers:
-    """Return the places (3, F) at shares (F) of the way from `start` (3, F) to `end` (3, F), which may both move."""
+    """Return the places (3, F) at shares (F) of the line from `start` (3, F) to `end` (3, F), which may both move."""
     found: Numbers = start + shares * (end - start) + bow[:, None] * (4.0 * shares * (1.0 - shares))
     return found
 
@@ -85,8 +85,8 @@ def along_arc(
     """Return the rotations (n, 4, F) of a limb whose wrist goes along an arc.
 
     The `poses` of all frames are those that the limb leaves, those at which it arrives, and the blend of both that it
-    stays near; the first and the last frame of that blend meet the path. `shares` (F) are those of the way, and `up`
-    (3) is seen from what carries the limb.
+    stays near; the first and the last frame of that blend meet the path. `shares` (F) are those of the distance, and
+    `up` (3) is seen from what carries the limb.
     """
     leading = _without_end(tree) if form.has_end else tree
     rotations = [tree.rotations(each) for each in poses]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Key reduction of a bake of limbs, bodies or IK controls: within bounds, and with joints inside their limits.
 
-Keys of frames that somebody posed stay. Between them, greedy: from each key the next one is as late as the tolerance
+Keys of frames posed by hand stay. Between them, greedy: from each key the next one is as late as the tolerance
 allows, which gives the minimum number of keys if every part of a valid span is valid; then halfway to where they are if
 time runs backwards. The length of a span is found as in Bentley and Yao 1976, "An almost optimal algorithm
 for unbounded searching": by doubling and then bisection. As in Schneider 1990, "An algorithm for automatically fitting
@@ -233,7 +233,7 @@ def reduce(full: FullBake, tolerance: float, poses: Iterable[int] = ()) -> Work[
     """Remove keys of a full bake while the deviation from it stays within the `tolerance` [in the unit of its bounds].
 
     At every sample that holds, and joints violate their limits no more than in the full bake. The first and the last
-    key stay, and those of `poses`, the indices of frames that somebody posed. Motion that is the same backwards gets
+    key stay, and those of `poses`, the indices of frames posed by hand. Motion that is the same backwards gets
     keys that are the same backwards, where the fewest keys allow it.
     """
     yield from full.measure()

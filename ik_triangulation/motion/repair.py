@@ -2,9 +2,9 @@
 """Repair of a path of all frames: jumps removed, hasty turns eased.
 
 Easing of hasty turns: the frames around them are averaged over time and brought back to their goals, repeatedly.
-Source: none. A limb that comes into reach unbends by the square root of the way, so a few frames there turn by much
-more than the rest; averaging spreads that over the frames in which the limb has room. It keeps to the branch that the
-path is on. Frames that miss their goals are as near as the limb comes, and stay.
+Source: none. A limb that comes into reach unbends by the square root of the distance, so a few frames there turn by
+much more than the rest; averaging spreads that over the frames in which the limb has room. It keeps to the branch that
+the path is on. Frames that miss their goals are as near as the limb comes, and stay.
 
 Removal of jumps from a path of all frames. Where the joints have room, the frames around a jump are interpolated anew
 and brought to their goals. If the limb's own method leads from one branch to another too often for that, Gauss-Newton
@@ -80,7 +80,7 @@ _FARTHER = 0.1  # of the reach: the most that a frame that is missed may get far
 
 
 class Calming(NamedTuple):
-    """Amount of easing: frames around a turn that may move, and `averages` in each of so many `rounds`."""
+    """Amount of easing: frames around a turn that may move, and `averages` in each of `rounds`."""
 
     margin: int = 12
     rounds: int = 5
@@ -135,7 +135,7 @@ def _beside(tracking: Tracking, frames: Indices) -> tuple[Indices, Indices]:
 
 
 def _average(states: States, frames: Indices, before: Indices, after: Indices, times: int) -> None:
-    """Average frames so many times with those before and after them, in place."""
+    """Average frames with those before and after them, in place, `times` times."""
     angles, count = states.angles, len(states)
     balls = states.balls * signs_along(states.balls)[:, None]
     every = np.concatenate((angles, balls.reshape(-1, count)))
@@ -192,7 +192,7 @@ def _mended(tracking: Tracking, path: Tracked, method: KnotSolver, seed: int) ->
 def mend_windows(tracking: Tracking, path: Tracked, method: KnotSolver, seed: int) -> Work[None]:
     """Solve the frames around jumps anew, and ease what is left of them, so that all others stay; in place.
 
-    A turn that stands out only since those around it are gone is not searched, which takes longest, but eased.
+    A turn that became an outlier only as those around it went is eased, as a search takes longest.
     """
     jumping = jumps_in(tracking, path)
     if not len(jumping):
@@ -361,7 +361,7 @@ def _put_first(tracking: Tracking, some: States, frames: Indices) -> None:
 def _by_other_knots(
     way: float, part: Tracking, path: Tracked, method: KnotSolver, seed: int
 ) -> Iterator[Work[Tracked]]:
-    """The path with knots every `way` of the reach."""
+    """The path with a knot for each `way` as a share of the reach."""
     yield track(part, method, way, seed, search=False)
 
 

@@ -25,7 +25,7 @@ _SAME = 1e-5  # of the reach, or [rad]: a difference that closes a cycle
 
 @dataclass(frozen=True, kw_only=True)
 class Shot:
-    """F frames of a character: a tree of joints, the poses to stay near, and everything that asks something of them.
+    """F frames of a character: a tree of joints, the reference poses, and all goals and constraints.
 
     `reference` has the pose made by hand at each frame, inside the limits, on the root's frame there. Of a tip:
     `tasks`, each with its tolerance, over all frames, `preferences` to settle in what they leave free, and the
@@ -67,7 +67,7 @@ class Shot:
 
     @property
     def closes(self) -> bool:
-        """Whether the last frame asks for the same as the first one, so that the path is a cycle."""
+        """Whether the last frame has the same goals as the first one, so that the path is a cycle."""
         tree, last = self.tree, len(self.reference) - 1
         if self.part_from is not None or last + 1 < LEAST_IN_CYCLE:
             return False

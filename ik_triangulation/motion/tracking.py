@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tracking of a path by knots, as one batch, and how the frames of a path stand to their goals.
+"""Tracking of a path by knots, as one batch, and the residuals of its frames.
 
 Some frames are solved one from the other, and those between them at once. Source: none. Frames at which the goal has
 moved by a share of the reach, the knots, are solved first. Coordinates are interpolated between them inside their
@@ -26,7 +26,7 @@ from ..solvers.batch.descent import PRECISE, at_one_level, descend, hold, precis
 from ..solvers.batch.restarts import ROUNDS, restart
 
 KNOT_WAY = 0.5  # share of the reach that the goal moves from one knot to the next
-_MANY, _SHORT_WAY = 60, 0.4  # joints of a chain that folds over a longer way, and the way for it
+_MANY, _SHORT_WAY = 60, 0.4  # joints of a chain that folds over a longer distance, and that distance
 _FARTHEST = 32  # frames between two knots
 _SEARCHED = (16, 8)  # of so many missed frames in a row that may be met one is searched by all restarts
 _TRUSTED = 0.5  # share of the distance to which the restarts come that the goal may move before it may be met
@@ -59,7 +59,7 @@ class KnotSolver(Protocol):
 
 
 class Tracked:
-    """A path: `states` of all frames, and how they stand to their goals.
+    """A path: `states` of all frames, and their residuals.
 
     `met` (F) tells which are within tolerance, `urgent` (F) which are so in the tasks of the most urgent level, `value`
     (F) is the weighted sum of squared errors, `off` (t, F) how far each task is off, in its own unit. `steps` (F) are
@@ -78,7 +78,7 @@ class Tracked:
             self.put(frames, some, tracking.system(some, frames))
 
     def take(self, frames: Indices) -> Tracked:
-        """Those of the frames, as they stand to their goals, which is not measured again."""
+        """Those of the frames, whose residuals are not measured again."""
         some = Tracked.__new__(Tracked)
         some.states, some.met, some.value = self.states.take(frames), self.met[frames], self.value[frames]
         some.urgent, some.off = self.urgent[frames], self.off[:, frames]
@@ -86,7 +86,7 @@ class Tracked:
         return some
 
     def put(self, frames: Columns, states: States, other: System | Tracked) -> None:
-        """Replace frames by states, as they stand in a system or a path of their own."""
+        """Replace frames by states, with their residuals in a system or a path of their own."""
         off = other.off if isinstance(other, Tracked) else np.array([each.off for each in other.measured])
         if isinstance(other, Tracked):
             self.steps[frames] += other.steps
@@ -249,7 +249,7 @@ def _average(states: States, half: int, spans: tuple[Indices, Indices]) -> None:
 
 
 def smooth(states: States, times: int, cuts: Indices) -> None:
-    """Average every frame with those before and after it, in place, so many times; ends of motions stay."""
+    """Average every frame with those before and after it, in place, `times` times; ends of motions stay."""
     first, last = _spans(cuts, len(states))
     inner = np.flatnonzero((first < np.arange(len(states))) & (np.arange(len(states)) < last))
     for _ in range(times):
@@ -298,7 +298,7 @@ def _meet_urgent(tracking: Tracking, result: Tracked, missed: Indices, method: K
 
 
 def meet_like(tracking: Tracking, result: Tracked, other: Tracked, method: KnotSolver, seed: int) -> Work[None]:
-    """Try frames that are missed if another path meets them, else take what it has found; in place."""
+    """Solve missed frames that another path meets; where that fails, keep its states if they are better; in place."""
     missed = np.flatnonzero(~result.met)
     sought = missed[other.met[missed]] if tracking.tree.angles else missed
     if len(sought):
@@ -329,7 +329,7 @@ def _undecided(tracking: Tracking, result: Tracked, missed: Indices, searched: I
 
 
 def prioritise(tracking: Tracking, result: Tracked, missed: Indices) -> None:
-    """Meet the most urgent goals alone where not all can be met, and come as near to the others as that leaves."""
+    """Meet the most urgent goals alone where not all can be met, and approach the others as far as possible."""
     some, tasks = result.states.take(missed), tracking.precise_goals(missed)
     descend(tracking.tree, some, tasks)
     hold(tracking.tree, some, tracking.goals(missed), share=PRECISE)
@@ -339,7 +339,7 @@ def prioritise(tracking: Tracking, result: Tracked, missed: Indices) -> None:
 
 
 def _searched(tracking: Tracking, result: Tracked, frames: Indices, rounds: Sequence[int], seed: int) -> Work[Indices]:
-    """Restart frames that are missed, in place; returns those that still are."""
+    """Restart missed frames in place; returns the ones that remain missed."""
     for begin in range(0, len(frames), _SEARCHED_AT_ONCE):
         part = frames[begin : begin + _SEARCHED_AT_ONCE]
         some, tasks = result.states.take(part), at_one_level(tracking.goals(part))
@@ -350,7 +350,7 @@ def _searched(tracking: Tracking, result: Tracked, frames: Indices, rounds: Sequ
 
 
 def _every(missed: Indices, distance: int) -> Mask:
-    """Every so many of frames in a row, with both ends of each row."""
+    """Every `distance`-th of the frames of each row of successive ones, and the last of the row."""
     if not len(missed):
         return np.zeros(0, bool)
     row = np.concatenate(([0], np.cumsum(np.diff(missed) > 1)))

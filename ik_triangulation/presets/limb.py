@@ -18,8 +18,7 @@ from mathutils import Matrix, Vector
 
 from ..errors import ChainError
 from ..kinematics import Cone, EulerLimits, Framed, Freedom, Hinge, framed, unframed
-from ..kinematics.flexion import bend_about, flexion_axis, to_quarter, told_flexion, turn_to
-from ..kinematics.framed import mirrored
+from ..kinematics.framed import bend_about, flexion_axis, mirrored, to_quarter, told_flexion, turn_to
 from ..rig.anatomy.hands import closing_direction
 from ..rig.anatomy.limbs import rest_body
 from ..rig.armature import bones_in_line

@@ -277,7 +277,7 @@ def next_scale(before: float | None, inheritance: Inheritance, own: Vector) -> f
 
 
 def find_bone(armature: Object, name: str) -> Bone:
-    """Return the bone of that name. Raises ChainError if it does not exist."""
+    """Return a bone by its name. Raises ChainError if it does not exist."""
     bone = armature.data.bones.get(name)
     if bone is None:
         raise ChainError(f"Bone '{name}' is not in '{armature.name}' (renamed or deleted?). Pick the chain again.")
@@ -293,7 +293,7 @@ _SIDE_WORDS = (("Left", "Right"), ("left", "right"), ("LEFT", "RIGHT"), ("_L_", 
 
 
 def other_side(name: str, known: Container[str]) -> str:
-    """Return the name of the bone on the other side, if possible of those that are `known`; without a side the same.
+    """Return the name of the bone on the other side, preferably a `known` one; of a bone without a side its own.
 
     Blender finds a side only at the ends of a name, and not in mixamorig:LeftHand or J_Bip_L_Hand.
     """

@@ -54,7 +54,7 @@ class Contact(NamedTuple):
 
 
 def stored_contacts(armature: Object) -> tuple[Contact, ...]:
-    """Return the contacts of an armature in the order of time; those that end before they start are none."""
+    """Return the contacts of an armature in the order of time, except those that end before they start."""
     rows = armature.ik_triangulation.contacts
     found = (
         Contact(row.tip, row.frame_start, row.frame_end, row.support, row.bone if row.support else "")
@@ -131,7 +131,7 @@ class RigBody:
 
     @property
     def tips(self) -> tuple[str, ...]:
-        """Names of the bones at whose tails the tips are: the held ones, then those that reach."""
+        """Names of the bones that end in tips: first the held ones, then the reaching ones."""
         return (*self.held, *(limb.tip for limb in self.limbs))
 
     @cached_property
@@ -214,7 +214,7 @@ class RigBody:
 
     @property
     def supports(self) -> tuple[ContactSupport, ...]:
-        """Objects and bones that contacts are on, besides bones of the body itself: they move whatever that does."""
+        """Objects and bones that contacts are on, except bones of the body itself: these move independently of it."""
         every = dict.fromkeys(on for each in self.contacts if (on := each.on) is not None)
         return tuple(on for on in every if not (on[0] == self.armature and on[1] in self.carrying))
 

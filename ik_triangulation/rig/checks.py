@@ -206,15 +206,15 @@ def is_evaluated(ob: Object, view_layer: ViewLayer) -> bool:
     A disabled object may still be in the dependency graph, because a setting points to it.
     """
     known = bool(ob.evaluated_get(view_layer.depsgraph).is_evaluated)
-    return known and not ob.hide_viewport and _holds(view_layer.layer_collection, set(ob.users_collection))
+    return known and not ob.hide_viewport and _has_enabled(view_layer.layer_collection, set(ob.users_collection))
 
 
-def _holds(layer: LayerCollection, collections: set[Collection]) -> bool:
+def _has_enabled(layer: LayerCollection, collections: set[Collection]) -> bool:
     """Tell whether one of the collections is enabled in this part of a view layer."""
     if layer.collection.hide_viewport:
         return False
     return (not layer.exclude and layer.collection in collections) or any(
-        _holds(child, collections) for child in layer.children
+        _has_enabled(child, collections) for child in layer.children
     )
 
 

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """FK controls of a generated rig: the bones to rotate for a deform, helper or IK bone, by the graph of their copies.
 
-The graph of bones that copy each other: the followers of a limb, such as the deform bones of a generated rig. An edge
-leads from a bone to one that copies its transform: by a constraint, whatever its present influence, or as its child in
-the same rest frame. With all constraints at full influence, both keep the offset that they have at rest.
-
-FK controls of a generated rig: the bones to rotate where a deform, helper or IK bone was chosen. They are found through
-the graph of bones that copy each other (controls.py). A name with "fk" in it only decides between several candidates.
+An edge of the graph leads from a bone to one that copies its transform: by a constraint, whatever its present
+influence, or as its child in the same rest frame. With all constraints at full influence, both keep the offset that
+they have at rest. So it has the followers of a limb, such as the deform bones of a generated rig. A name with "fk" in
+it only decides between several candidates.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def can_turn(bone: PoseBone) -> bool:
 
 
 def is_unlimited(bone: PoseBone) -> bool:
-    """Tell whether nobody has limited, stiffened or locked a bone's rotation, nor chosen where its limits come from."""
+    """Tell whether a bone's rotation was never limited, stiffened or locked, nor the source of its limits chosen."""
     chosen = bone.ik_triangulation_joint.is_property_set("source")
     return not (chosen or any(locked_axes(bone)) or stiffness_of(bone)) and isinstance(_automatic(bone)[0], Free)
 

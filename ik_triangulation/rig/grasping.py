@@ -47,7 +47,7 @@ _SHARES = {
 # finger within its plane.
 _ACROSS, _OUT, _AWAY = (0.0, 30.0, 60.0), (-15.0, 10.0, 35.0), (-35.0, -10.0, 20.0)
 _SPREADS = (-10.0, 10.0, -20.0, 20.0)  # of a finger that passes the object [degrees]
-_BEST = 3  # thumbs that are closed in other ways as well
+_BEST = 3  # thumbs for which other closings are tried as well
 # Places of the hand that are tried: turned about its fingers so that the thumb's side lifts [degrees], off the surface,
 # and along the fingers [of the most that it may shift].
 _PLACES = ((0.0, 0.0, 0.0), (12.0, 0.0, 0.0), (14.0, 0.4, 0.4), (-10.0, 0.0, -0.4), (15.0, 0.7, 0.7))
@@ -290,7 +290,7 @@ class GraspingHand:
             )
 
     def settle(self, surface: HeldSurface) -> tuple[Matrix, ClosedHand]:
-        """Return the way of the hand (4x4, world space) that lets it hold a surface best, and the hand closed there.
+        """Return the transform (4x4, world space) by which the hand holds a surface best, and the hand closed there.
 
         The palm comes to the surface, and the hand shifts and turns by at most 2 cm of a grown-up's and 15 degrees.
         The first of a few places is taken at which three fingers touch and the thumb is opposite.
@@ -307,7 +307,7 @@ class GraspingHand:
         return way, closed
 
     def _ways(self, surface: HeldSurface) -> Iterator[Matrix]:
-        """Yield ways of the hand to try: with the palm on the surface, turned, and a little off it."""
+        """Yield transforms of the hand to try: with the palm on the surface, turned, and a little off it."""
         middle = sum(self.knuckles, self.wrist) / (len(self.knuckles) + 1)
         side = 1.0 if self.along.cross(-self.row).dot(self.palm) > 0.0 else -1.0
         most = _SHIFT * self.size

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from bpy.types import AnimData, Constraint, FCurve, Scene
 
-from .animated import moving_curves
 from .by_hand.reference import Boned
 from .dependencies import ik_constraints
 from .keyframes import curves_of
 from .layers import is_layer_on_top
+from .limb import moving_curves
 from .timeline import strips_of
 from .units import distance_text
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Motion of one character for another: places and turns of hips, chest, hands, feet and head, scaled by limbs.
 
-Both are compared in the space of their stances at rest: on the ground below the hips, Z up and Y to the front. The way
+Both are compared in the space of their stances at rest: on the ground below the hips, Z up and Y to the front. The path
 over the ground is scaled by the legs, and so are heights, from those at rest on. Trunk and shoulders keep their own
 lengths. Hands are as far from their shoulders as arms are long; where the source's are near each other, they are as
 near here, so that they touch. Source: none.
@@ -23,15 +23,14 @@ from ..kinematics.arrays import Numbers
 from ..kinematics.rotation import orientation
 from ..motion.contacts import Indexed, Planted, planted, planted_spans
 from .anatomy.limbs import ARM, LEG, NECK, BodyLimb, rest_body
-from .matching import end_frames, frame_along
-from .stance import stance_of
+from .stance import end_frames, frame_along, stance_of
 
 _PALM = 0.35  # of the forearm: distance of the palm from the wrist
 _NEAR, _FAR = 0.2, 0.7  # of the arm: distances of the hands at which they are as near here, and on their own
 _COMING = 8  # frames in which hands come to that
 _MEETINGS = 8  # halvings of what is missing where one hand is at the end of its reach, so that the other comes to it
 _STRAIGHT = 0.9999  # of a leg: the farthest that hips are from an ankle, where the source's leg is not straighter
-_OFF_THE_FLOOR = 0.25  # of a leg: height of planted feet at which the rest pose does not stand on the ground
+_OFF_THE_FLOOR = 0.25  # of a leg: height of planted feet from which on the rest pose is off the ground
 _SIDES = "L", "R"
 _LINKS = {"shoulder": "forearm", "thigh": "shin"}  # upper and lower parts of limbs
 
@@ -44,9 +43,9 @@ class PartPlace(NamedTuple):
     place: Vector
     turn: Quaternion
 
-    def carries(self, way: Vector) -> Vector:
-        """Return where a point is that is that way from the bone's head at rest."""
-        return self.place + self.turn @ way
+    def carries(self, offset: Vector) -> Vector:
+        """Return the place of a point with that offset from the bone's head at rest."""
+        return self.place + self.turn @ offset
 
 
 class Figure:
@@ -96,7 +95,7 @@ class Figure:
         return part.part if part else ""
 
     def _common(self, *names: str) -> str:
-        """Return the lowest bone that is above, or is one of, all of these; empty if there is none."""
+        """Return the lowest bone that is above, or is one of, all of these, or ""."""
         bones = self.armature.data.bones
         lines = [[name, *(above.name for above in bones[name].parent_recursive)] for name in names if name]
         common = (name for name in lines[0] if all(name in line for line in lines))
@@ -171,7 +170,7 @@ class Figure:
         return found
 
     def point(self, end: str) -> Vector:
-        """Return the way from wrist to palm, or from ankle to the ball of the foot, at rest."""
+        """Return the offset of the palm from the wrist, or of the ball of the foot from the ankle, at rest."""
         elbow, wrist = self._heads(end)[-2:]
         if end.startswith("hand"):
             frames = self.frames[end]

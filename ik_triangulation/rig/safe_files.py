@@ -37,7 +37,7 @@ class Stamp(NamedTuple):
 
 
 def stamp_of(path: Path | str) -> Stamp | None:
-    """Return the stamp of a file; None if there is none."""
+    """Return the stamp of a file, or None."""
     try:
         found = Path(path).stat()
     except OSError:
@@ -57,7 +57,7 @@ def real_destination(path: Path | str) -> Path:
         if not os.access(real.parent, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
-        raise _about(error, path) from error
+        raise _with_path(error, path) from error
     except ValueError as error:  # a zero byte in it
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), str(path)) from error
     return real
@@ -74,7 +74,7 @@ def stage_file(path: Path | str, write: Write, suffix: str = ".tmp") -> Staged:
     except BaseException as error:
         discard(temporary)
         if isinstance(error, OSError):
-            raise _about(error, path) from error
+            raise _with_path(error, path) from error
         raise
     return Staged(temporary, destination)
 
@@ -92,7 +92,7 @@ def replacing(files: Sequence[Staged]) -> Iterator[dict[Path, Path]]:
         for temporary, destination in files:
             try:
                 if destination.exists():
-                    kept[destination] = _keep(destination)
+                    kept[destination] = _keep_second_name(destination)
                     clean.callback(discard, kept[destination])
                     undo.callback(kept[destination].replace, destination)
                     temporary.replace(destination)
@@ -102,7 +102,7 @@ def replacing(files: Sequence[Staged]) -> Iterator[dict[Path, Path]]:
                 sync(destination.parent)
             except OSError as error:
                 undo.close()
-                raise _about(error, destination) from error
+                raise _with_path(error, destination) from error
         try:
             yield kept
         except BaseException:
@@ -176,7 +176,7 @@ def _keep_permissions(destination: Path, temporary: Path) -> None:
     temporary.chmod(stat.S_IMODE(owner.st_mode))
 
 
-def _keep(destination: Path) -> Path:
+def _keep_second_name(destination: Path) -> Path:
     """Keep a file under a second name, as a hard link where the file system supports that."""
     kept = unique_beside(destination, ".old")
     try:
@@ -190,6 +190,6 @@ def _keep(destination: Path) -> Path:
     return kept
 
 
-def _about(error: OSError, path: Path | str) -> OSError:
+def _with_path(error: OSError, path: Path | str) -> OSError:
     """Return the same error with the path of the file that the user knows."""
     return type(error)(error.errno, error.strerror or str(error), str(path))

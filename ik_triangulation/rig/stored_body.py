@@ -11,7 +11,6 @@ from functools import cached_property
 from bpy.types import ActionChannelbag, Object, PoseBone, Scene
 
 from ..settings import check_registered
-from .animated import moving_curves
 from .armature import bones_from_tip, find_bone
 from .body import RigBody, stored_contacts
 from .by_hand.keys import counts, keys_by_hand
@@ -21,7 +20,7 @@ from .keyframes import generated
 from .keyframes.arrays import get_keys
 from .keyframes.channelbags import channelbag_of, find_curves
 from .keyframes.reading import replaced_in
-from .limb import Limb
+from .limb import Limb, moving_curves
 from .rotation import channel
 from .timeline import Clock, strips_of
 
@@ -206,6 +205,6 @@ def _is_limb(bone: PoseBone) -> bool:
 
 
 def _chain(bone: PoseBone) -> tuple[str, ...]:
-    """Return the bones that a limb turns, as far as there are so many."""
+    """Return the bones that a limb turns, fewer where its chain is cut short."""
     line = len(bone.parent_recursive) + 1
     return bones_from_tip(bone.id_data, bone.name, min(bone.ik_triangulation.chain_count, line))

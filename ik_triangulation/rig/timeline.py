@@ -14,6 +14,13 @@ from ..kinematics.arrays import Array, Mask
 _SAME_TIME = 1e-3  # frames
 
 
+def scene_range(scene: Scene, preview: bool | None = None) -> tuple[int, int]:
+    """Return the first and the last frame of a scene, or of its `preview` range: by default if that is in use."""
+    if scene.use_preview_range if preview is None else preview:
+        return scene.frame_preview_start, scene.frame_preview_end
+    return scene.frame_start, scene.frame_end
+
+
 def evaluated_time(scene: Scene, frame: float) -> float:
     """Return the time at which Blender evaluates a frame of the timeline."""
     return frame * scene.render.frame_map_old / scene.render.frame_map_new
@@ -91,7 +98,7 @@ def layered_strips(ob: Object) -> list[NlaStrip]:
 
 
 def strip_times(strip: NlaStrip, times: Array) -> tuple[Array, Mask]:
-    """Return the times of a strip's action at evaluated times, and a mask of those at which it is played or held."""
+    """Return the times of a strip's action at evaluated times, and a mask of those when it is played or held."""
     first, last = strip.action_frame_start, strip.action_frame_end
     elapsed = (np.clip(times, strip.frame_start, strip.frame_end) - strip.frame_start) / strip.scale
     length = max(last - first, _SAME_TIME)
@@ -173,7 +180,7 @@ def _shown(strip: NlaStrip) -> tuple[float, float]:
 
 
 def mark(scene: Scene, name: str, frames: Iterable[float], first: float, last: float, undo: ExitStack) -> None:
-    """Add a marker of that name at each of the frames; older ones of that name from `first` to `last` are removed.
+    """Add a marker of a name at each of the frames, in place of its older ones from `first` to `last`.
 
     Closing `undo` reverts this.
     """

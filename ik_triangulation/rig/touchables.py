@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Things that hands and feet may touch: meshes near them, and the limbs of the body itself, with distances to these."""
+"""Meshes and limbs of the body itself that hands and feet may touch, and supports that carry their contacts."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import numpy as np
 from bpy.types import Depsgraph, Object, Scene, ViewLayer
 from mathutils import Matrix, Vector
 
-from ..errors import TargetError
+from ..errors import ChainError, TargetError
 from ..kinematics.arrays import Numbers
 from .armature import is_flat
+from .body import ContactSupport, RigBody
 from .checks import is_evaluated
 from .dependencies import Dependencies, Node
 from .targets.props import holds_on
@@ -22,7 +23,7 @@ ALONG_HAND = 0.6, 1.0, 1.5  # of the bone of a hand, from its head: palm, knuckl
 ALONG_FOOT = (1.0,)
 _FAR = 0.2  # [limbs] distance from which on none is looked for
 _ROUND = {"thigh": 0.17, "shin": 0.13, "upper_arm": 0.17, "forearm": 0.15, "hand": 0.25}  # radius by a bone's length
-_STILL = 1e-4  # of its distance, and of a turn: how far a thing moves that stands still
+_STILL = 1e-4  # of its distance, and of a turn: largest motion of a still thing
 
 
 class SeenMesh(NamedTuple):
@@ -79,7 +80,7 @@ class MeshesSeen:
         self.meshes = [ob for ob in meshes if _may_move(ob, known) or self._passes(ob)]
 
     def _passes(self, ob: Object) -> bool:
-        """Tell whether a tip comes near to the bounding box of a mesh that stands still."""
+        """Tell whether a tip comes near to the bounding box of a still mesh."""
         corners = np.array([ob.matrix_world @ Vector(corner) for corner in ob.bound_box])
         lowest, highest = corners.min(0), corners.max(0)
         for tip, points in self._points.items():
@@ -156,3 +157,65 @@ def away_from_bone(points: Numbers, head: Numbers, tail: Numbers, part: str) -> 
     off = np.linalg.norm(points - head - share[:, None] * along, axis=1).min(0)
     away: Numbers = np.maximum(off - _ROUND.get(part, 0.0) * np.sqrt(size), 0.0)
     return away
+
+
+def support_name(support: ContactSupport) -> str:
+    """Return the name of a support in messages."""
+    return ": ".join(filter(None, (support[0].name, support[1])))
+
+
+def check_supports(rig: RigBody, scene: Scene) -> None:
+    """Raise the IKError that explains why the contacts of a body cannot be held on what they are on."""
+    for each in rig.contacts:
+        if each.on is None:
+            continue
+        where = f"'{support_name(each.on)}', which '{each.tip}' is in contact with from frame {each.frame_start:g} on,"
+        ob, bone = each.on
+        if scene not in ob.users_scene:
+            raise TargetError(f"{where} is not in this scene. Choose another object for that contact, or remove it.")
+        if bone and (ob.type != "ARMATURE" or bone not in ob.pose.bones):
+            raise TargetError(f"{where} has no such bone. Choose another for that contact, or remove it.")
+        if ob == rig.armature and bone and each.tip in rig.line(bone):
+            raise ChainError(f"{where} hangs on '{each.tip}' itself. Choose another bone for that contact.")
+    for one in rig.contacts:
+        for other in rig.contacts:
+            crossed = one.on == (rig.armature, other.tip) and other.on == (rig.armature, one.tip)
+            if crossed and one.frame_start <= other.frame_end and other.frame_start <= one.frame_end:
+                raise ChainError(
+                    f"'{one.tip}' and '{other.tip}' are each held on the other at frame "
+                    f"{max(one.frame_start, other.frame_start):g}. Remove one of the two contacts."
+                )
+    known = Dependencies()
+    for ob, bone in rig.supports:
+        followed = follows_body(rig.armature, ob, bone, known, rig.bones)
+        if followed:
+            raise TargetError(
+                f"'{support_name((ob, bone))}', which a tip is in contact with, follows '{followed}' of "
+                f"'{rig.armature.name}' itself. Choose that bone for the contact."
+            )
+
+
+def follows_body(
+    armature: Object, ob: Object, bone: str, known: Dependencies, names: tuple[str, ...] | None = None
+) -> str | None:
+    """Return the name of a bone of an armature, by default of any, that an object or bone follows; None without one."""
+    nodes = (node for node in known.movers(Node(ob, bone)) if node.object == armature and node.bone)
+    return next((node.bone for node in nodes if names is None or node.bone in names), None)
+
+
+def supports_at(rig: RigBody, depsgraph: Depsgraph, frame: float) -> dict[ContactSupport, Matrix]:
+    """Return the matrices (4x4, world space) of what contacts of a body are on, as evaluated at a frame.
+
+    Raises TargetError for one without valid position, or without extent.
+    """
+    found = {}
+    for ob, bone in rig.supports:
+        shown = ob.evaluated_get(depsgraph)
+        matrix = shown.matrix_world @ shown.pose.bones[bone].matrix if bone else shown.matrix_world.copy()
+        if not all(isfinite(number) for row in matrix for number in row) or is_flat(matrix):
+            raise TargetError(
+                f"'{support_name((ob, bone))}', which a tip is in contact with, is scaled flat or has an invalid "
+                f"position at frame {frame:g}. Correct its scale, its keys and its drivers."
+            )
+        found[ob, bone] = matrix
+    return found

@@ -5,14 +5,12 @@ A new setting takes three places: a row in one of these files, the panel that dr
 """
 
 from .body import BodySettings, ContactListSettings, ContactSettings
-from .chain import ChainSettings
-from .goal import BendSettings, GoalSettings
+from .goal import BendSettings, ChainSettings, GoalSettings
 from .joint import JointSettings
 from .keys import FrameSettings, KeySettings
-from .posture import PostureSettings
 from .property_groups import TABLE, IKT_PG_joint, IKT_PG_limb, check_registered, choices, register, unregister
 from .reach import ReachSettings, StopSettings
-from .solver import SOLVER_ITEMS, MethodSettings
+from .solver import SOLVER_ITEMS, MethodSettings, PostureSettings
 from .table import Exempt, Flag, Setting, by_property, given, group, saved, setting, settings_of
 
 __all__ = [

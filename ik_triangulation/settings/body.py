@@ -22,7 +22,7 @@ from .table import Exempt, group, saved, setting
 
 @group(page="contacts.html#correct-the-list", flags=Exempt("--contacts finds them"))
 class ContactSettings:
-    """A limb, the first and last frame of the span in which its tip stays at one place, and what it is there on."""
+    """A limb, its support, and the first and last frame of the span in which its tip stays at one place."""
 
     tip: str = setting(StringProperty, "Limb", "Held limb whose tip is planted, by its last bone", default="")
     frame_start: int = setting(IntProperty, "Start", "First frame at which the tip is planted", default=1)

@@ -116,7 +116,7 @@ def keep_previous_defaults(objects: Iterable[Object], previous: PreviousDefaults
 
 
 def _limbs(armature: Object) -> Iterator[PoseBone]:
-    """Yield the bones in which a limb ends: those with a target, and those that are held."""
+    """Yield the tip bones of limbs: bones with a target, and held ones."""
     for bone in armature.pose.bones:
         stored = bone.ik_triangulation
         if stored.is_property_set("target") or stored.is_property_set("hold"):

@@ -12,13 +12,11 @@ from bpy.types import Object, PoseBone, PropertyGroup
 from ..errors import SettingError
 from . import edition
 from .body import BodySettings, ContactListSettings, ContactSettings, IKT_PG_contact
-from .chain import ChainSettings
-from .goal import BendSettings, GoalSettings
+from .goal import BendSettings, ChainSettings, GoalSettings
 from .joint import JointSettings
 from .keys import FrameSettings, KeySettings
-from .posture import PostureSettings
 from .reach import OVERRIDABLE, IKT_PG_stop, ReachSettings, StopListSettings, StopSettings
-from .solver import MethodSettings
+from .solver import MethodSettings, PostureSettings
 from .table import by_property, saved
 
 _HIDDEN: dict[str, Any] = {"options": {"HIDDEN"}, "override": OVERRIDABLE}
@@ -202,7 +200,7 @@ def _read(group: PropertyGroup) -> dict[str, Any]:
 
 
 def _write(group: PropertyGroup, values: dict[str, Any]) -> None:
-    """Restore what _read() returned; what is right already is not set, as that would have Blender evaluate it."""
+    """Restore the values of _read(); a value that is right already is not set, as Blender would evaluate it anew."""
     now = _read(group)
     for name, prop in group.bl_rna.properties.items():
         before, value = values.get(name, _NEVER_SET), now.get(name, _NEVER_SET)

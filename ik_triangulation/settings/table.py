@@ -131,12 +131,12 @@ def saved(*groups: type, **more: Any) -> dict[str, Any]:
     Blender tells the dependency graph of a value that a script sets only where the property has an update function.
     """
     rows = by_property(*groups).items()
-    told = {name: {} if row.kind is CollectionProperty else {"update": _tell} for name, row in rows}
-    return {name: row.as_property(**told[name], **more) for name, row in rows}
+    updates = {name: {} if row.kind is CollectionProperty else {"update": _updated} for name, row in rows}
+    return {name: row.as_property(**updates[name], **more) for name, row in rows}
 
 
-def _tell(owner: PropertyGroup, context: Context) -> None:
-    """Do nothing: that there is such a function is what counts."""
+def _updated(owner: PropertyGroup, context: Context) -> None:
+    """Do nothing: Blender only checks that the function exists."""
 
 
 def given(one: type, *names: str) -> dict[str, Any]:

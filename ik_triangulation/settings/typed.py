@@ -2,7 +2,7 @@
 """The settings of a limb by name and type, so that editors complete them and type checkers find a misspelt one.
 
 Type checkers read no table that is built at run time, so the names are here once more; tests/settings/test_typed.py
-holds both equal. What each one means is said where it is declared: goal.py, posture.py, solver.py and keys.py.
+holds both equal. What each one means is said where it is declared: goal.py, solver.py and keys.py.
 """
 
 from collections.abc import Sequence

@@ -28,7 +28,7 @@ from ..cooperative import Job, cooperative
 from ..errors import ChainError, SettingError
 from ..goals import Goal
 from ..kinematics import Pose
-from ..kinematics.flexion import bend_about, flexion_axis
+from ..kinematics.framed import bend_about, flexion_axis
 from ..kinematics.rotation import orientation, rotation_angle
 from .registry import SOLVERS, SolverSettings
 from .solve import Solution, solve_goal

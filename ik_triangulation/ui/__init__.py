@@ -6,21 +6,17 @@ from ..registration import register_all
 _MODULES = (  # in the order of registration
     "preferences",
     "translation",
-    "modal_job",
     "last_result",
     "overlay.settings",
     "overlay.updates",
     "waiting_targets",
     "overlay.ghost",
     "overlay.handlers",
-    "comparison",
     "operators",
     "gizmos.target",
-    "gizmos.trail",
     "gizmos.drag",
     "panels",
     "menus",
-    "pie",
     "manual",
 )
 

@@ -7,7 +7,7 @@ place: it does so after every change to a setting, also before an operator that 
 
 The active limb, and the reasons why it cannot be edited, posed or solved. It is the limb that the active bone is the
 tip or a part of; or, where that is a target, a pole or a stop, as an object or as a bone, the limb that reaches for it.
-A mesh that is skinned to a rig with limbs stands for that rig.
+A mesh that is skinned to a rig with limbs counts as that rig.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..rig import body as rig_body
 from ..rig import ik_controls
 from ..rig import limb as rig_limb
 from ..rig.by_hand import shown_limb
-from ..rig.map_objects import map_key, shown_maps
+from ..rig.scene_objects import map_key, shown_maps
 from .overlay.updates import setups
 
 Found = list[tuple[str, int, str]]  # name and session uid of the armature, name of the tip bone
@@ -37,30 +37,30 @@ _chosen: tuple[int, str] | None = None  # session uid of the armature and tip bo
 
 _maps: dict[int, dict[str, tuple[str, int]]] = {}  # of the armature of a session uid: names and session uids by key
 
-_known: dict[str, tuple[object, ControlNames | None]] = {}  # of the limb that was asked for last
+_known: dict[str, tuple[object, ControlNames | None]] = {}  # of the last limb
 
 
 def limbs_using(context: Context, ob: Object, bone: str = "") -> list[PoseBone]:
     """Return the tip bones of the limbs that have this object, or a bone of it, as target, stop or pole, in this order.
 
-    A bone also stands for its whole armature, if that has no limbs.
+    A bone also counts as its whole armature, if that has no limbs.
     """
-    return _answer(context, ("users", ob.session_uid, bone), lambda: _users(context, ob, bone))
+    return _kept(context, ("users", ob.session_uid, bone), lambda: _users(context, ob, bone))
 
 
 def limbs_around(context: Context, bone: PoseBone) -> list[PoseBone]:
     """Return the tip bones of the limbs of its armature that rotate this bone."""
-    return _answer(context, ("around", bone.id_data.session_uid, bone.name), lambda: _around(bone))
+    return _kept(context, ("around", bone.id_data.session_uid, bone.name), lambda: _around(bone))
 
 
 def limbs_of(context: Context, armature: Object) -> list[PoseBone]:
     """Return the tip bones of the limbs of an armature, in the order of its bones."""
-    return _answer(context, ("of", armature.session_uid, ""), lambda: _itself(filter(is_limb, armature.pose.bones)))
+    return _kept(context, ("of", armature.session_uid, ""), lambda: _itself(filter(is_limb, armature.pose.bones)))
 
 
 def holdable_of(context: Context, armature: Object) -> list[PoseBone]:
     """Return the tip bones of the limbs, and of feet that were let go of, which have no target."""
-    return _answer(context, ("parts", armature.session_uid, ""), lambda: _itself(filter(_is_part, armature.pose.bones)))
+    return _kept(context, ("parts", armature.session_uid, ""), lambda: _itself(filter(_is_part, armature.pose.bones)))
 
 
 def _is_part(bone: PoseBone) -> bool:
@@ -76,7 +76,7 @@ def is_limb(bone: PoseBone) -> bool:
 def is_in_body(bone: PoseBone) -> bool:
     """Tell whether the limb that ends in a bone is solved with others as a body; also where that cannot be done."""
     uid, name = bone.id_data.session_uid, bone.name
-    return bool(_answer(bpy.context, ("in a body", uid, name), lambda: _itself_in_body(bone)))
+    return bool(_kept(bpy.context, ("in a body", uid, name), lambda: _itself_in_body(bone)))
 
 
 def _itself_in_body(bone: PoseBone) -> Found:
@@ -98,7 +98,7 @@ def has_limb(armature: Object) -> bool:
 
 
 def map_of(context: Context, bone: PoseBone, kind: str) -> Object | None:
-    """Return the map of that kind of the limb that ends in `bone`; None if there is none."""
+    """Return the map of a kind of the limb that ends in `bone`, or None."""
     _forget_old(context)
     uid = bone.id_data.session_uid
     if uid not in _maps:
@@ -120,16 +120,16 @@ def _forget_old(context: Context) -> None:
         _maps.clear()
 
 
-def _answer(context: Context, question: tuple[str, int, str], search: Callable[[], Found]) -> list[PoseBone]:
+def _kept(context: Context, question: tuple[str, int, str], search: Callable[[], Found]) -> list[PoseBone]:
     """Return the tip bones of the last answer, or search anew; answers hold names, as an undo replaces objects."""
     _forget_old(context)
     if question not in _answers:
         _answers[question] = search()
-    tips = (_bone(context, *found) for found in _answers[question])
+    tips = (_bone_named(context, *found) for found in _answers[question])
     return [tip for tip in tips if tip is not None]
 
 
-def _bone(context: Context, name: str, uid: int, tip: str) -> PoseBone | None:
+def _bone_named(context: Context, name: str, uid: int, tip: str) -> PoseBone | None:
     """Return a bone of a named armature; a linked one can have the same name as one of the file."""
     armature = context.view_layer.objects.get(name)
     if armature is not None and armature.session_uid != uid:
@@ -209,7 +209,7 @@ def own_armature(context: Context) -> Object | None:
 
 
 def picked_bone(context: Context) -> PoseBone | None:
-    """Return the active bone of own_armature(), whatever limb it belongs to."""
+    """Return the active bone of own_armature(), regardless of limbs."""
     armature = own_armature(context)
     return _active_in(armature) if armature else None
 
@@ -230,7 +230,7 @@ def limbs_at_target(context: Context) -> list[PoseBone]:
 
 
 def choose_limb(armature: Object, tip: str) -> None:
-    """Make the limb that ends in `tip` the active one of those that share a target, for the rest of the session."""
+    """Make the limb that ends in `tip` the active one among limbs that share a target, for the rest of the session."""
     global _chosen
     _chosen = armature.session_uid, tip
     armature.data.bones.active = armature.data.bones[tip]

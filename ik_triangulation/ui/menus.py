@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Menu *IK Triangulation*: under *Pose*, in the right-click menu of a bone, and in Object Mode where a limb is active.
 
-Menu search (F3), Quick Favorites and shortcuts work by what is in a menu.
+Menu search (F3), Quick Favorites and shortcuts work by what is in a menu. The pie menu has what is pressed most often
+while a shot is made.
 """
 
 import bpy
@@ -13,27 +14,28 @@ from .operators.bake import (
     POSE_OT_ik_triangulation_bake,
     POSE_OT_ik_triangulation_bake_all,
     POSE_OT_ik_triangulation_generated_delete,
+    POSE_OT_ik_triangulation_live,
+    POSE_OT_ik_triangulation_solve,
 )
 from .operators.contacts import POSE_OT_ik_triangulation_contacts_find
-from .operators.drag import POSE_OT_ik_triangulation_drag
 from .operators.edit import (
     POSE_OT_ik_triangulation_breakdown,
     POSE_OT_ik_triangulation_mirror,
     POSE_OT_ik_triangulation_pull,
     POSE_OT_ik_triangulation_retime,
     POSE_OT_ik_triangulation_target_to_tip,
+    POSE_OT_ik_triangulation_trail_drag,
 )
-from .operators.follow_rig import POSE_OT_ik_triangulation_follow_rig
 from .operators.limbs import (
     POSE_OT_ik_triangulation_body_add,
     POSE_OT_ik_triangulation_limb_add,
     POSE_OT_ik_triangulation_remove_everything,
 )
 from .operators.reach import POSE_OT_ik_triangulation_reach
-from .operators.solve import POSE_OT_ik_triangulation_live, POSE_OT_ik_triangulation_solve
 from .operators.target import POSE_OT_ik_triangulation_target_from_animation
-from .operators.target_drag import POSE_OT_ik_triangulation_target_move
-from .operators.trail import POSE_OT_ik_triangulation_trail_drag
+from .operators.target_drag import POSE_OT_ik_triangulation_drag, POSE_OT_ik_triangulation_target_move
+from .operators.transfer import POSE_OT_ik_triangulation_follow_rig
+from .preferences import add_shortcut, remove_shortcut
 
 
 class VIEW3D_MT_ik_triangulation(Menu):
@@ -87,21 +89,43 @@ def _draw_in_object_mode(menu: Menu, context: Context) -> None:
         _draw_in_pose_mode(menu, context)
 
 
+class VIEW3D_MT_ik_triangulation_pie(Menu):
+    bl_label = "IK"
+
+    def draw(self, context: Context) -> None:
+        """Draw in the order of Blender: west, east, south, north, then the corners."""
+        pie = self.layout.menu_pie()
+        pie.operator(POSE_OT_ik_triangulation_live.bl_idname, icon="PLAY")
+        pie.operator(POSE_OT_ik_triangulation_bake.bl_idname, icon="KEY_HLT")
+        pie.operator(POSE_OT_ik_triangulation_target_to_tip.bl_idname, icon="SNAP_ON")
+        pie.operator(POSE_OT_ik_triangulation_limb_add.bl_idname, icon="ADD")
+        pie.operator(POSE_OT_ik_triangulation_solve.bl_idname, icon="CON_KINEMATIC")
+        pie.operator(POSE_OT_ik_triangulation_body_add.bl_idname, icon="OUTLINER_OB_ARMATURE")
+        pie.prop(context.scene.ik_triangulation_trail, "show", text="Trail")
+        pie.operator(POSE_OT_ik_triangulation_breakdown.bl_idname, icon="IPO_EASE_IN_OUT")
+
+
+PIE = VIEW3D_MT_ik_triangulation_pie.__name__
 _PLACES = {
     "VIEW3D_MT_pose": _draw_in_pose_mode,
     "VIEW3D_MT_pose_context_menu": _draw_in_pose_mode,
     "VIEW3D_MT_object": _draw_in_object_mode,
     "VIEW3D_MT_object_context_menu": _draw_in_object_mode,
 }
+_register_menus, _unregister_menus = bpy.utils.register_classes_factory(
+    (VIEW3D_MT_ik_triangulation, VIEW3D_MT_ik_triangulation_pie)
+)
 
 
 def register() -> None:
-    bpy.utils.register_class(VIEW3D_MT_ik_triangulation)
+    _register_menus()
     for name, draw in _PLACES.items():
         getattr(bpy.types, name).append(draw)
+    add_shortcut("wm.call_menu_pie", PIE, "Y", active=False)
 
 
 def unregister() -> None:
+    remove_shortcut(PIE)
     for name, draw in _PLACES.items():
         getattr(bpy.types, name).remove(draw)
-    bpy.utils.unregister_class(VIEW3D_MT_ik_triangulation)
+    _unregister_menus()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Targets that nobody has touched, kept at their tips at every frame that is shown, so that one is there to be taken.
+"""Untouched targets, kept at their tips at every frame that is shown, so that they are at hand when needed.
 
 A constraint or a parent would do that too, but the target could not be dragged any more. Blender evaluates what is
 moved here within the frame change, without another update; which targets may wait is searched for anew only when the

@@ -5,10 +5,11 @@ import json
 import shutil
 import sys
 
+import bpy
 import pytest
 
 from ik_triangulation.cli import bake_list, main
-from ik_triangulation.cli.bake_list import ListedShot, line_numbers, shots_of
+from ik_triangulation.cli.bake_list import ListedShot, line_numbers, shots_of, worker_start
 
 from ..commands import DONE, FAILED, MISSED, ROOT, USAGE, opened
 from ..rigs import curves_of
@@ -157,6 +158,17 @@ def test_a_worker_that_does_not_start_is_a_failure_with_its_reason(addon, baked,
         code, _, said = baked(["rig.blend"])
         assert code == FAILED
         assert reason in said
+
+
+def test_a_worker_is_started_as_the_program_was(monkeypatch):
+    assert bpy.app.binary_path or worker_start() == [sys.executable, "-m", "ik_triangulation"]
+    monkeypatch.setattr(bpy.app, "binary_path", "/a/blender")
+    for words, start in (
+        (["blender", "-b", "-c", "ik_triangulation", "bake-list", "x"], ["-b", "-c", "ik_triangulation"]),
+        (["blender", "-b", "x.blend", "-P", "script.py"], ["-b", "--command", "ik_triangulation"]),
+    ):
+        monkeypatch.setattr(sys, "argv", words)
+        assert worker_start() == ["/a/blender", *start]
 
 
 def test_lines_are_numbers_spans_and_steps(run):

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ik_triangulation.goals.clearance import Axes, ClearTask, Segments
+from ik_triangulation.goals.obstacles import Axes, ClearTask, Segments
 from ik_triangulation.kinematics.batch import Geometry, Tree
 
 from ..chains import random_chain
@@ -53,6 +53,7 @@ def test_depths_shrink_along_the_rows():
     rows, measured = rows_of(task, geometry)
     assert (measured.errors > 0.0).all()
     assert np.abs(rows - derivatives(task, tree, states)).max() < 1e-5
+    assert task.ways(np.eye(3)[..., None], np.zeros((3, 1))).shape == (0,), "it leads nowhere"
     away = ClearTask(axes=axes, least=0.0 * least, joints=np.array([1, 2]), length=1.0, tolerance=np.zeros(1))
     rows, measured = rows_of(away, geometry)
     assert not rows.any()

@@ -39,6 +39,20 @@ def test_a_vortex_leads_round_a_circle_at_the_speed_of_the_step():
     assert turned > 0.0  # counterclockwise about Z, as Blender's particles go
 
 
+def test_a_line_pushes_across_its_axis_a_plane_along_it_and_a_vortex_turns_about_it():
+    across = AXIS.orthogonal().normalized()
+    place = FRAME.translation + 0.4 * AXIS + 0.3 * across
+    for kind, shape, towards in (
+        *(("FORCE", "POINT", 0.4 * AXIS + 0.3 * across), ("FORCE", "LINE", across), ("FORCE", "PLANE", AXIS)),
+        *(("VORTEX", shape, AXIS.cross(across)) for shape in ("POINT", "LINE", "PLANE")),
+    ):
+        vector = ForceField(kind=kind, frame=FRAME, shape=shape)(place)
+        assert vector.angle(towards) < 1e-3, (kind, shape)
+    far = FieldFalloff(power=1.0)  # by the distance from the line
+    strength = ForceField(kind="VORTEX", frame=FRAME, shape="LINE", falloff=far)(place).length
+    assert strength == pytest.approx(1.0 / 1.3, rel=1e-4)
+
+
 def test_no_step_is_longer_than_it_may_be_however_strong_the_field():
     random = Random(1)
     for _ in range(50):

@@ -6,7 +6,7 @@ from math import cos, radians, sin
 import numpy as np
 import pytest
 
-from ik_triangulation.goals.heels import Heel
+from ik_triangulation.goals.support import Heel
 
 ACROSS, UP = np.array([[1.0], [0.0], [0.0]]), np.array([[0.0], [0.0], [1.0]])
 HEEL = Heel(knee=0, ankle=1, across=ACROSS, upright=UP)

@@ -111,6 +111,20 @@ def test_frames_that_were_solved_with_an_earlier_one_or_ahead_are_not_solved_aga
     assert len(solved) == 3
 
 
+def test_while_time_goes_back_the_frames_before_are_solved_ahead(monkeypatch):
+    rig = body()
+    tip, _ = wave(rig)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 120
+    solved, own = [], natural_shot.solve_naturally
+    monkeypatch.setattr(natural_shot, "solve_naturally", lambda *of, **more: solved.append(1) or own(*of, **more))
+    bpy.context.scene.frame_set(62)
+    live.start(rig, tip.name, at_once=False)
+    played(rig, tip.name, range(61, 56, -1))
+    count = len(solved)
+    played(rig, tip.name, range(56, 40, -1), ahead=False)
+    assert len(solved) == count
+
+
 def test_a_key_that_is_moved_is_followed_at_once_and_at_the_frames_after_it():
     rig = body()
     tip, target = wave(rig)

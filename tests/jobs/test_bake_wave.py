@@ -69,7 +69,7 @@ def test_together_each_limb_gets_the_keys_that_it_gets_alone():
         assert rows(limb.armature, "Bone 0").tolist() == keys.tolist()
 
 
-@pytest.mark.parametrize("step", ["_solved", "record_bake", "measure_frames", "report_of"])
+@pytest.mark.parametrize("step", ["solve_naturally", "record_bake", "measure_frames", "report_of"])
 @pytest.mark.parametrize("which", [0, 2])
 def test_if_one_of_several_fails_none_is_written(step, which, monkeypatch):
     limbs = on_rigs(3)

@@ -10,7 +10,7 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.goals.heels import HeelTask
+from ik_triangulation.goals.support import HeelTask
 from ik_triangulation.jobs.bake import bake_body
 from ik_triangulation.jobs.pose import solve_body_pose
 from ik_triangulation.jobs.problem import BodyProblem, body_of

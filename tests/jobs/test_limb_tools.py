@@ -7,7 +7,7 @@ import pytest
 from ik_triangulation.presets import find_preset
 from ik_triangulation.presets.file import read_preset
 from ik_triangulation.presets.limb import apply_preset
-from ik_triangulation.rig.map_objects import home
+from ik_triangulation.rig.scene_objects import home
 
 from ..rigs import chain_rig, empty, evaluated_tip, nothing_lost
 from .arms import choose, limbs, two_arms

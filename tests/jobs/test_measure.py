@@ -18,10 +18,10 @@ from ik_triangulation.jobs.measure import NOT_MEASURED, Watch, measure_frames
 from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.rig.armature import Bones
-from ik_triangulation.rig.destination import Destination
 from ik_triangulation.rig.frames import reader as reader_module
 from ik_triangulation.rig.frames.reader import FrameReader
 from ik_triangulation.rig.frames.samples import temporary_scene
+from ik_triangulation.rig.layers import Destination
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui.last_result import latest
 

@@ -75,3 +75,6 @@ def test_poses_between_frames_are_between_those_of_the_frames():
     middle = poses_of.at([1.5, 3.0])
     assert Quaternion(middle.rotations[0, :, 0]).angle == pytest.approx(0.2, abs=1e-6)
     assert middle.locations[0].tolist() == [0.5, 1.0]
+    alone = BakedPoses([1], ["Bone"], turns[None, :, :1]).at([1.0, 2.0])
+    assert alone.rotations[0, 0].tolist() == [1.0, 1.0], "held"
+    assert alone.locations is None

@@ -106,6 +106,8 @@ def test_the_hand_goes_from_a_table_to_the_hips_and_is_let_go(shot):
     assert apart(with_table, both, range(1, 31)) < NEAR
     bpy.context.scene.frame_set(45)
     assert end_space(rig, "hand.L").frame_end == 44
+    shown = {45: target.matrix_world.copy()}
+    assert apart(shown, worlds(target, (45,)), [45]) < NEAR
     assert apart(both, worlds(target), range(1, 46)) < NEAR
     report = bake(Limb.from_tip(rig, "hand.L", target, 3), 1, LAST)
     hands, goals = tails(rig, "hand.L", FRAMES), worlds(target)
@@ -260,6 +262,11 @@ def test_a_space_that_cannot_be_is_refused_and_nothing_is_lost(shot):
     ):
         with nothing_lost(), pytest.raises(IKError, match=what):
             refused()
+    kept = target.constraints.new("LIMIT_LOCATION")
+    kept.use_min_z, kept.min_z = True, 2.0
+    bpy.context.view_layer.update()
+    with nothing_lost(), pytest.raises(IKError, match="something else moves it"):
+        end_space(rig, "hand.L", 30)
 
 
 def test_a_write_that_fails_undoes_all(shot):

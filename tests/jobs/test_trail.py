@@ -56,6 +56,7 @@ def test_a_trail_seen_from_the_hips_moves_with_them_and_meets_the_tip(rig):
 def test_a_drag_shows_what_its_end_keys_and_the_feet_stay(rig):
     before, feet = trail_of(rig), tails(rig, "foot.L", range(1, LAST + 1))
     drag = PullDrag(rig, HAND, AT, FALLOFF, *where())
+    assert drag.problem == ""
     for share in (0.3, 1.0):
         drag.pull(OFFSET * share, FALLOFF, "SMOOTH")
     assert drag.problem == ""

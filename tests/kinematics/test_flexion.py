@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.kinematics.flexion import bend_about, flexion_axis, to_quarter, turn_to
+from ik_triangulation.kinematics.framed import bend_about, flexion_axis, to_quarter, turn_to
 from ik_triangulation.kinematics.rotation import about
 
 from ..chains import random_rotation

@@ -26,3 +26,13 @@ def test_a_strip_of_any_size_runs_from_the_first_to_the_last_colour(size):
     assert len(joined) == size + max(size // 8, 7)
     assert tuple(joined[size, 0]) == (0, 0, 255, 255)
     assert tuple(joined[size, -1]) == (255, 0, 0, 255)
+
+
+def test_labels_are_in_the_middle_of_the_strip_and_at_its_ends():
+    picture = np.zeros((296, 300, 4), np.uint8)
+    plain, written = (with_strip(picture, "error", "HUE", 0.0, greatest)[296:] for greatest in (0.0, 0.5))
+    rows, columns = np.nonzero((written[:, 150:] != plain[:, 150:]).any(2))
+    assert abs(rows.min() - (len(written) - 1 - rows.max())) <= 1
+    rows, columns = np.nonzero((written == 255).all(2) | (written == (0, 0, 0, 255)).all(2))
+    assert columns.min() == 299 - columns.max() > 0
+    assert abs(rows.min() - (len(written) - 1 - rows.max())) <= 1

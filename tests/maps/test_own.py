@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from ik_triangulation.kinematics.batch import Geometry, Tree
-from ik_triangulation.maps.many_targets import Asked, nothing_yet, own_part
+from ik_triangulation.maps.many_targets import MapTargets, nothing_yet, own_part
 from ik_triangulation.solvers import SolverSettings
 
 from ..limited import limited_chains
@@ -28,8 +28,8 @@ def test_its_states_are_as_far_from_the_targets_as_it_says(solver):
     start.project()
     targets = disc(start, 8)
     count, tolerance = targets.shape[1], 0.01 * chain.reach
-    asked = Asked(targets, tolerance, np.full(count, tolerance))
-    own, shares = finished(own_part(start, tree, asked, SolverSettings(solver=solver, iterations=5)))
+    wanted = MapTargets(targets, tolerance, np.full(count, tolerance))
+    own, shares = finished(own_part(start, tree, wanted, SolverSettings(solver=solver, iterations=5)))
     those = np.arange(count)[::3]
     away = np.linalg.norm(targets[:, those] - Geometry(tree, own.states(those)).tip(), axis=0)
     assert own.error[those] == pytest.approx(away, abs=1e-5 * chain.reach)

@@ -10,7 +10,7 @@ from ik_triangulation.errors import SettingError
 from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.maps import in_scene as mapping
 from ik_triangulation.maps.metric_map import pose_of
-from ik_triangulation.maps.volume import map_volume
+from ik_triangulation.maps.shell import map_volume
 from ik_triangulation.rig.limb import Limb
 
 from ..mapped import BONES, rig_in_space

@@ -10,7 +10,7 @@ from ik_triangulation.cooperative import finished
 from ik_triangulation.goals.task import PlaceTask
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.kinematics.batch.algebra import lengths
-from ik_triangulation.motion.body_edge import _changes, _faded, led_over
+from ik_triangulation.motion.body_easing import _changes, _faded, led_over
 from ik_triangulation.motion.body_path import body_path
 from ik_triangulation.solvers.batch.change import System
 from ik_triangulation.solvers.natural.posture import Posture

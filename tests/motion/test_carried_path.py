@@ -8,8 +8,7 @@ import numpy as np
 from ik_triangulation.cooperative import finished
 from ik_triangulation.goals.from_goals import hold_tasks, point_task
 from ik_triangulation.kinematics.batch import Geometry
-from ik_triangulation.motion.carried_path import carried_path
-from ik_triangulation.motion.method import Natural
+from ik_triangulation.motion.method import Natural, carried_path
 from ik_triangulation.motion.shot import Shot
 from scripts.benchmarks.humanoid import body, standing
 

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ik_triangulation.motion.contacts import Planted, faded, planted, planted_spans
+from ik_triangulation.motion.contacts import Planted, faded, planted, planted_spans, unhurried
 
 UP, LEG, FADE = np.array((0.0, 0.0, 1.0)), 0.9, 8
 STANCE, SWING, STRIDE = 0.6, 0.4, 1.3  # [s], [s], [m]
@@ -61,6 +61,18 @@ def test_noise_does_not_cut_spans(seed):
     for (first, last), (begin, end) in zip(spans, spans_of(places, hips), strict=True):
         assert abs(first - begin) <= 2
         assert abs(last - end) <= 2
+
+
+@pytest.mark.parametrize("begin", [2, 3, FADE, FADE + 5])
+def test_a_span_that_begins_or_ends_soon_gives_way_to_the_step_beside_it(begin):
+    count = 80
+    frames = np.arange(count)
+    late = np.clip(begin + 3 - frames, 0, None) - np.clip(frames - (count - 4 - begin), 0, None)  # it still moves there
+    places = np.array((0.1 * late, np.zeros(count), np.zeros(count)))
+    for fade in (FADE, 2.5):
+        (span,) = unhurried([(begin, count - 1 - begin)], places, fade, 5)
+        assert begin < span[0] <= begin + FADE
+        assert sum(span) == count - 1  # both ends alike
 
 
 def test_stairs_are_stood_on():

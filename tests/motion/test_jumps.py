@@ -3,17 +3,21 @@
 
 from math import radians
 
+import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
 from ik_triangulation.goals import Point, Pole
-from ik_triangulation.motion.jumps import LEFT, LIMITS, SOFT_GOALS, TARGET
+from ik_triangulation.kinematics.batch import Tree
+from ik_triangulation.motion.jumps import LEFT, LIMITS, SOFT_GOALS, TARGET, beyond_speed, beyond_speed_of
 from ik_triangulation.motion.path import Path
 
 from ..chains import straight
 from .paths import (
     TOLERANCE,
     Moment,
+    X,
+    about,
     bent,
     check,
     elbow,
@@ -22,6 +26,7 @@ from .paths import (
     forced,
     in_plane,
     mended,
+    posed,
 )
 
 
@@ -75,3 +80,18 @@ def test_a_last_frame_that_is_held_and_cannot_be_led_to_is_named():
     path = mended(moments, held=(0, 19))
     assert path.rotations[-1] is moments[-1].pose.rotations
     assert [jump.reason for jump in path.jumps()] == [LIMITS]
+
+
+@pytest.mark.parametrize(("ratio", "beyond"), [(1.9, False), (2.1, True), (3.0, True)])
+def test_up_to_twice_the_turn_that_the_way_of_the_tip_explains_is_none_of_the_joints(ratio, beyond):
+    """The second joint turns back, so that the tip moves less than the first one turns."""
+    chain, turn = elbow(), 0.1
+    back = 2.0 * turn * ratio / (2.0 + ratio)
+    poses = [posed(chain, [about(X, 0.0)] * 2), posed(chain, [about(X, turn), about(X, -back)])]
+    moments = [Moment(pose, Point(pose.tip), TOLERANCE) for pose in poses]
+    way = (poses[1].tip - poses[0].tip).length
+    assert 2.0 * back / way == pytest.approx(ratio, rel=1e-2)
+    assert beyond_speed(Path(moments)._frames, [pose.rotations for pose in poses], 1) == beyond
+    tree = Tree.of(chain)
+    found = beyond_speed_of(tree, tree.states(poses), np.array((0.0, way / tree.size)), np.array([1]))
+    assert found.tolist() == [1] * beyond

@@ -8,7 +8,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ik_triangulation.cooperative import finished
 from ik_triangulation.kinematics import Pose
 from ik_triangulation.motion.jumps import turns_along
-from ik_triangulation.motion.own_path import own_path
+from ik_triangulation.motion.method import own_path
 from ik_triangulation.motion.repair import jumps_in
 from ik_triangulation.motion.tracking import Tracked
 from ik_triangulation.solvers import SolverSettings, solve_goal

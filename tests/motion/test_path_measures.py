@@ -7,8 +7,7 @@ import pytest
 
 from ik_triangulation.kinematics import Cost
 from ik_triangulation.kinematics.batch import Tree
-from ik_triangulation.motion.jumps import largest_turn
-from ik_triangulation.motion.path_measures import PathMeasures
+from ik_triangulation.motion.jumps import PathMeasures, largest_turn
 
 from ..chains import mixed, random_base, random_pose
 

@@ -4,8 +4,7 @@
 import numpy as np
 import pytest
 
-from ik_triangulation.motion.contacts import Planted, placed_on, planted
-from ik_triangulation.motion.touching import Stay, Touchable, stays_on
+from ik_triangulation.motion.contacts import Planted, Stay, Touchable, placed_on, planted, stays_on
 
 ARM, FADE = 0.5, 8
 

@@ -14,9 +14,8 @@ from ik_triangulation.jobs.bake import bake, bake_limbs, rebake
 from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.jobs.report import lines, summary, summary_of_all
-from ik_triangulation.rig.animated import PER_FRAME, ignored
 from ik_triangulation.rig.frames.reader import FrameReader
-from ik_triangulation.rig.limb import LIMB_SETTINGS, Limb
+from ik_triangulation.rig.limb import LIMB_SETTINGS, PER_FRAME, Limb, ignored
 from ik_triangulation.settings import IKT_PG_joint, IKT_PG_limb
 
 from ..rigs import chain_rig, configure, curves_of, empty, evaluated_tip, key_location, place
@@ -316,6 +315,8 @@ def test_keys_of_each_setting_of_a_joint_are_followed_or_named(where, name):
     path = f"{bone.path_from_id()}.{where}{name}"
     holder = rig.path_resolve(path.rpartition(".")[0])
     if not holder.bl_rna.properties[name].is_animatable:
+        with pytest.raises(TypeError):
+            rig.keyframe_insert(path, frame=1)
         return
     key_another(rig, path)
     limb = Limb.from_tip(rig, TIP, target)

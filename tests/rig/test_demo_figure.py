@@ -5,7 +5,7 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_triangulation.rig.demo_figure import human_figure
+from ik_triangulation.rig.scene_objects import human_figure
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 

@@ -4,12 +4,15 @@
 from math import degrees
 
 import bpy
+import numpy as np
 import pytest
+from mathutils import Vector
 
 from ik_triangulation.rig.grasping import GraspingHand, HeldSurface
 
 from ..characters import KINDS, character, part_of
 from ..jobs.test_grasp import rod
+from ..rigs import place
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -29,3 +32,22 @@ def test_a_hand_holds_a_rod_in_its_palm(kind):
     assert sum(finger.touches > 0 for finger in closed.fingers) >= 3
     assert degrees(closed.opposition) >= 100.0
     assert closed.penetration <= 0.001
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_what_is_inside_is_told_at_sharp_edges_too(size):
+    """A long prism: across, it is a triangle with acute corners."""
+    across = np.array(((0.0, 0.0), (3.0, 0.0), (2.8, 0.4)))
+    places = [(x, *corner) for x in (-9.0, 9.0) for corner in across]
+    mesh = bpy.data.meshes.new("Wedge")
+    mesh.from_pydata(
+        (size * np.array(places)).tolist(), [], [(1, 4, 3, 0), (2, 5, 4, 1), (0, 3, 5, 2), (0, 2, 1), (3, 4, 5)]
+    )
+    surface = HeldSurface(place(bpy.data.objects.new("Wedge", mesh)), bpy.context.evaluated_depsgraph_get())
+    into = np.linalg.inv(np.vstack((across.T, np.ones(3))))  # barycentric coordinates
+    random, inside = np.random.default_rng(1), 0
+    for x, y, z in random.uniform((-1.0, -0.5, -0.3), (1.0, 3.5, 0.6), (300, 3)):
+        within = (into @ (y, z, 1.0)).min() > 0.0
+        inside += within
+        assert (surface.distance(size * Vector((x, y, z))) < 0.0) == within, (x, y, z)
+    assert inside > 20

@@ -9,7 +9,7 @@ import pytest
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.errors import AnimationError
-from ik_triangulation.rig.hips import check_hips, hips_locations, location_channel, place_before_bake
+from ik_triangulation.rig.by_hand.keys import check_hips, hips_locations, location_channel, place_before_bake
 from ik_triangulation.rig.keyframes import GENERATED, ensure_channelbag, replace_keys
 from ik_triangulation.rig.keyframes.reading import keep_replaced
 

@@ -5,7 +5,7 @@ import bpy
 import pytest
 
 from ik_triangulation.errors import RigError
-from ik_triangulation.rig.ik_controls import ik_controls_of
+from ik_triangulation.rig.ik_controls import ik_controls_of, limbs_with_ik
 from ik_triangulation.rig.limb import Limb
 
 from ..ik_rigs import ARM, arm_limb, ik_arm
@@ -55,6 +55,19 @@ def test_whether_the_limb_follows_is_told_by_the_constraints():
     rig.pose.bones["Palm"].constraints[0].influence = 1.0
     rig.pose.bones["Ulna"].constraints[0].mute = True
     assert astray() == "Ulna"
+
+
+def test_the_limbs_of_a_rig_end_in_what_their_ik_control_turns_and_come_once():
+    rig = ik_arm()
+    ((limb, controls),) = limbs_with_ik(rig)
+    assert (limb.bones, limb.target, controls.control) == (ARM, rig, "Grip")
+    rig.pose.bones["Palm"].constraints.remove(rig.pose.bones["Palm"].constraints[0])
+    ((limb, controls),) = limbs_with_ik(rig)
+    assert (limb.bones, controls.control) == (ARM[:2], "Grip")
+    with pytest.raises(RigError, match="'Rig' has no limb with IK controls"):
+        limbs_with_ik(chain_rig(3))
+    with pytest.raises(RigError, match="location of the pole 'Aim' is locked"):
+        limbs_with_ik(with_a_locked_pole().armature)
 
 
 def without_constraints():

@@ -45,6 +45,23 @@ def test_the_same_character_has_the_same_places_and_turns(kind):
         assert found.to_quaternion().rotation_difference(wanted.normalized().to_quaternion()).angle < 1e-3
 
 
+def test_the_base_of_a_figure_is_below_the_middle_of_its_hips_at_its_ankles():
+    figure = Figure(character("Mixamo", "Target", 0.7))
+    hips, feet = ([figure.at_rest(f"{part}.{side}") for side in "LR"] for part in ("thigh", "foot"))
+    assert (hips[0] + hips[1]).xy.length < 1e-4
+    assert abs(feet[0].z + feet[1].z) < 1e-4
+
+
+def test_hands_that_are_far_apart_are_where_their_own_arms_take_them():
+    """The arms of Unreal's rest pose hang by 55 degrees: the palms are nearer than two arms and farther than one."""
+    source, target = Figure(character("Unreal", "Source")), Figure(character("Unreal", "Target", 1.0, 1.3))
+    shown = source.see(bpy.context.evaluated_depsgraph_get())
+    frames = Retargeting(source, target).frames([shown], {"foot.L": [], "foot.R": []}, 0.0)
+    for hand in ("hand.L", "hand.R"):
+        there = target.base.inverted() @ frames[hand][0].translation
+        assert (there - target.at_rest(hand)).length < 1e-4
+
+
 def test_hips_stay_within_the_reach_of_the_legs():
     source, shown = posed("Rigify metarig", raised=0.2)
     target = Figure(character("Mixamo", "Target", 0.7))

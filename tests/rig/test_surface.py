@@ -16,6 +16,7 @@ from ik_triangulation.jobs.bake import bake, bake_body, rebake
 from ik_triangulation.jobs.contacts import mesh_under
 from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.reach import reach
+from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.body import RigBody
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.targets.surface import ShownMesh, surface_frame, surface_state
@@ -139,6 +140,13 @@ def test_a_foot_that_matches_the_ground_keeps_its_heading_and_stands_on_its_sole
     turned = frame.to_quaternion() @ before.inverted()
     assert turned.angle == pytest.approx(angle_between(before @ sole, -normal), abs=1e-3), "more than tilted"
     assert bake(onto(rig, mesh, orientation="FULL"), 1, 48).all_reached
+
+
+def test_a_tip_that_stands_on_the_surface_already_is_not_turned():
+    rod = {"name": "Rod", "head": (0.0, 0.0, 0.0), "tail": (0.0, 0.0, 1.0)}
+    rig, mesh = armature("Rig", [rod]), terrain(lambda x, y: 1.5)
+    frame = surface_frame(Limb.from_tip(rig, "Rod", mesh, 1, shape="SURFACE", orientation="FULL"), graph())
+    assert rotation_angle(world_of(rig, "Rod").to_quaternion(), frame.to_quaternion()) < 1e-3
 
 
 def test_a_palm_is_laid_onto_a_table():

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """An empty of a body that nobody has touched goes along with its hand, and still counts as untouched."""
 
+from math import inf
+
 import bpy
 import pytest
 from mathutils import Matrix, Vector
@@ -11,6 +13,7 @@ from ik_triangulation.jobs.targets import TargetDrag
 from ik_triangulation.rig.targets.untouched import is_waiting
 
 from ..bodies import human_rig
+from ..interrupted import FailingWrite
 from ..rigs import matrix_close, nothing_lost, select
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -113,17 +116,12 @@ def test_one_that_was_moved_or_keyed_stays(rig):
     assert [ob.matrix_basis for ob in (other, ball)] == places
 
 
-def test_a_bake_that_fails_moves_none(rig, monkeypatch):
-    from ik_triangulation.jobs import bake  # noqa: PLC0415 what is patched is seen here
-
-    def fail(*_):
-        raise RuntimeError("no")
-
+def test_a_bake_that_fails_moves_none(rig):
     lower(rig)
     with nothing_lost():
-        monkeypatch.setattr(bake.Transaction, "end", fail)
-        with pytest.raises(RuntimeError):
+        with FailingWrite(inf, at_end=True) as seam, pytest.raises(RuntimeError):
             bpy.ops.pose.ik_triangulation_bake()
+        assert seam.failed
         bpy.context.view_layer.update()
 
 

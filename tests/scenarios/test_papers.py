@@ -32,7 +32,7 @@ from scripts.reproduce import (
 from scripts.reproduce.page import Number
 
 ROOT = Path(__file__).resolve().parents[2]
-DRAWS = find_spec("matplotlib") is not None  # not in the environment of the tests
+CAN_DRAW = find_spec("matplotlib") is not None  # not in the environment of the tests
 
 
 # A wrong line in a solver, the right one, and the paper whose claims have to notice.
@@ -92,7 +92,7 @@ WRONG = {
 def written(tmp_path_factory, long):
     """The folder that the script has written, and its lines."""
     folder = tmp_path_factory.mktemp("docs")
-    flags = [*([] if long else ["--quick"]), *([] if DRAWS else ["--numbers"])]
+    flags = [] if long and CAN_DRAW else ["--numbers"] if long else ["--quick", "--numbers"]
     words = [sys.executable, ROOT / "scripts/papers.py", folder, *flags]
     settings = os.environ | {"IK_TRIANGULATION_NO_VENV": "1"}
     done = subprocess.run(list(map(str, words)), env=settings, capture_output=True, text=True, timeout=600, check=False)
@@ -188,7 +188,8 @@ def test_the_second_printed_rotation_has_no_answer_for_opposite_directions():
         printed_rotations.from_normals(u, -u)
 
 
-@pytest.mark.skipif(not DRAWS, reason="no matplotlib: scripts/papers.py brings its own environment")
+@pytest.mark.long
+@pytest.mark.skipif(not CAN_DRAW, reason="no matplotlib: scripts/papers.py brings its own environment")
 def test_every_picture_of_the_page_is_drawn_and_small(written):
     folder, _ = written
     names = re.findall(r"\]\((papers/[\w-]+\.png)\)", (folder / "papers.md").read_text(encoding="utf-8"))

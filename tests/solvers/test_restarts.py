@@ -10,7 +10,7 @@ from ik_triangulation.goals import Field, Point
 from ik_triangulation.kinematics import Chain, Hinge, Joint
 from ik_triangulation.solvers import solve
 from ik_triangulation.solvers.batch.restarts import ROUNDS
-from ik_triangulation.solvers.finish import perturb, perturb_best, restart_one_by_one
+from ik_triangulation.solvers.finish import TRIAL_STEPS, perturb, perturb_best, restart_one_by_one
 
 from ..chains import bits, hinged, limited, mixed, random_pose, straight
 from ..strategies import place_within_limits
@@ -103,3 +103,15 @@ def test_the_same_random_numbers_give_the_same_pose():
         return bits(pose.rotations)
 
     assert run() == run()
+
+
+def test_the_best_of_the_restarts_go_on_to_the_end():
+    """Out of reach each step gains little, so that the first few do not arrive."""
+    for seed in range(4):
+        chain, errors = limited(seed, 5), []
+        for iterations in (TRIAL_STEPS, 60):
+            pose = chain.rest_pose()
+            errors.append(
+                restart_one_by_one(pose, Point((0.0, 3.0 * chain.reach, 0.0)), 0.0, iterations, Random(1), (4,))[0]
+            )
+        assert errors[1] < errors[0]

@@ -7,7 +7,7 @@ import bpy
 import pytest
 
 from ik_triangulation.rig import ik_controls
-from ik_triangulation.rig.map_objects import PICTURE
+from ik_triangulation.rig.scene_objects import PICTURE
 from ik_triangulation.ui import context
 from ik_triangulation.ui.context import active_bone, limbs_around, limbs_at_target, limbs_of, limbs_using, map_of
 

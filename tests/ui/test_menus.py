@@ -6,8 +6,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from ik_triangulation.ui.menus import VIEW3D_MT_ik_triangulation
-from ik_triangulation.ui.pie import PIE, VIEW3D_MT_ik_triangulation_pie
+from ik_triangulation.ui.menus import PIE, VIEW3D_MT_ik_triangulation, VIEW3D_MT_ik_triangulation_pie
 
 from ..layouts import Recorder, context_now
 from ..rigs import chain_rig, configure, empty

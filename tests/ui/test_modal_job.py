@@ -11,11 +11,11 @@ import pytest
 
 from ik_triangulation.cooperative import no_garbage_collection
 from ik_triangulation.jobs.bake import bake_limbs, bake_spans
-from ik_triangulation.jobs.writing import Undo
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.ui import modal_job as tasks
+from ik_triangulation.ui.operators import base as tasks
 from ik_triangulation.ui.operators.bake import POSE_OT_ik_triangulation_bake
 
+from ..interrupted import FailingWrite
 from ..rigs import (
     all_keys,
     chain_rig,
@@ -250,13 +250,9 @@ def test_disabling_the_extension_takes_it_back():
 
 
 @pytest.mark.parametrize("problem", [ZeroDivisionError("an oversight"), MemoryError()])
-def test_an_error_of_ours_is_told_and_takes_everything_back(problem, monkeypatch, capfd):
-    def broken(*args, **more):
-        raise problem
-
-    monkeypatch.setattr(Undo, "callback", broken)
+def test_an_error_of_ours_is_told_and_takes_everything_back(problem, capfd):
     limbs = two_limbs()
-    with nothing_lost():
+    with nothing_lost(), FailingWrite(3, problem=problem):
         operator, context, recorder = begun(limbs)
         assert run(operator, context) == {"CANCELLED"}
         assert recorder.is_clean

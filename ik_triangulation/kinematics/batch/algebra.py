@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Vectors (..., 3, F), quaternions (..., 4, F; w first), matrices (..., 3, 3, F) and Euler angles of many poses.
+"""Vectors (..., 3, F), quaternions (..., 4, F; w first), matrices (..., 3, 3, F) and Euler angles of F poses.
 
-Vectors (..., 3, F), quaternions (..., 4, F; w first) and rotation matrices (..., 3, 3, F) of F poses. The last axis
-runs over the poses, so that every operation reads memory in order. Everything is in double precision.
+The last axis runs over the poses, so that every operation reads memory in order. Everything is in double precision.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Coordinates of joints with limits, for many poses at once: a class for each kind, all with the same interface.
 
-Coordinates of joints with limits, for many poses at once: a class for each kind, all with the same interface. Each
-class holds all joints of its kind in a tree: `joints` (their indices), `rows` (those of their angles), the bounds
+Each class holds all joints of its kind in a tree: `joints` (their indices), `rows` (those of their angles), the bounds
 `lower` and `upper` of these (r, 1) [rad], and their `ranks` (r): of the angles of a joint the ones of lower rank turn
 the axes of the others. Its methods take the angles of these rows, (r, F). Each is made with the rotations at rest
 (j, 3, 3, 1), which turn() puts before the joints' own.
@@ -20,8 +19,7 @@ from mathutils import Quaternion
 from ..arrays import Indices, Numbers
 from ..cone import Cone
 from ..framed import Framed, framed, unframed
-from ..freedom import EulerLimits, Free, Freedom
-from ..hinge import Hinge
+from ..freedom import EulerLimits, Free, Freedom, Hinge
 from ..rotation import AXES, PARITY
 from .algebra import (
     IDENTITY,

@@ -3,7 +3,7 @@
 
 Second derivatives of the place of a chain's end by the columns of its tree, for many poses at once. Of two joints the
 outer one turns the axis of the inner one, so the derivative of a velocity v by an outer column is the cross product of
-that column's axis with v. The angles of one joint are nested in the same way; the rotation vector of a ball joint is
+that column's axis with v. The angles of one joint are nested likewise; the rotation vector of a ball joint is
 symmetric in its axes. The swing of a cone is a rotation vector as well, which changes along and across: the axis across
 depends on both (the derivative of the left Jacobian), and where the swing is on the edge of its cone a change across it
 follows that edge.

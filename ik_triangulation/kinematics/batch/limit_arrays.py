@@ -12,8 +12,7 @@ from mathutils import Quaternion
 from ..arrays import Array
 from ..cone import Cone
 from ..framed import Framed, unframed
-from ..freedom import ON_LIMIT, EulerLimits, Free, Freedom, Locked
-from ..hinge import Hinge
+from ..freedom import ON_LIMIT, EulerLimits, Free, Freedom, Hinge, Locked
 from ..rotation import rotation_angle
 from .algebra import clamped_to_range, conjugated, euler_angles, normalized, other_angles, product, to_half_turns
 

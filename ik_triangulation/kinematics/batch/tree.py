@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A tree of joints with several tips, and many poses of it as arrays; a chain is a tree with one tip.
 
-A tree of joints with several tips, with the constants that all its poses share; a chain is the case of one tip. A tree
-is built once for many poses. Its columns are the directions in which a pose can change: a column for each angle of the
-joints with limits, three for each ball joint (a rotation vector in armature space), and one for each direction in which
-the root moves, in units of the tree's `size`, so that no column knows how large the tree is. `above`, the ancestor
-table, tells which joints rotate with which.
+A tree is built once for many poses, with the constants that they share. Its columns are the directions in which a pose
+can change: a column for each angle of the joints with limits, three for each ball joint (a rotation vector in armature
+space), and one for each direction in which the root moves, in units of the tree's `size`, so that no column knows how
+large the tree is. `above`, the ancestor table, tells which joints rotate with which.
 """
 
 from __future__ import annotations
@@ -22,8 +21,7 @@ from ..arrays import Columns, Indices, Numbers
 from ..body_anatomy import BodyAnatomy, LimbLine, anatomy_by_lengths
 from ..cone import Cone
 from ..framed import unframed
-from ..freedom import EulerLimits, Free, Freedom
-from ..hinge import Hinge
+from ..freedom import EulerLimits, Free, Freedom, Hinge
 from ..joint import Joint
 from ..pose import Chain, Pose
 from .algebra import as_slice, at, matrices, normalized, rotate_back, stepped
@@ -99,7 +97,7 @@ def joined(parts: Sequence[States]) -> States:
 class TreeTip:
     """An end effector: its place and rotation in the frame of a joint, and the length of the limb that leads to it.
 
-    `first` is the joint at which that limb begins, for what asks for its bend.
+    `first` is the joint at which that limb begins, for tasks of its bend.
     """
 
     joint: int

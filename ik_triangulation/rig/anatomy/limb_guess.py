@@ -17,8 +17,7 @@ from math import log
 import numpy as np
 
 from .names import Clue, clue_of, is_same_part, marks_an_end
-from .skeleton import BranchLine, Skeleton
-from .wings import flies
+from .skeleton import BranchLine, Skeleton, flies
 
 _LIMB = 0.1  # of the size: least length of a limb from its girdle to its end
 _LEAST_LIMB = 0.05  # of the size: least length of its two long parts
@@ -30,7 +29,7 @@ _LONGEST_ARM = 1.9
 _GROUND, _DOWN = 0.05, 0.1  # of the size: height of what stands on the ground, and least height of a leg
 _LEVEL = 0.03  # of the size: difference of the heights of feet on level ground
 _FLAT = 1e-3  # of the size: height of what lies on the ground
-_ASKEW = 0.3  # cosine of the angle between up and the plane's normal from which on a skeleton stands askew
+_ASKEW = 0.3  # cosine of the angle between up and the plane's normal from which on a skeleton is askew
 _LAST = 0.4  # of the bone before: largest length of a bone that nothing hangs on
 _UNSAID = Clue()
 # Weights of a candidate's score; one is about a fault that the eye sees at once.
@@ -44,7 +43,7 @@ _APEX, _CLEAR = 0.5, 0.1  # a bend that points forwards or backwards as it shoul
 _UPRIGHT, _FEWEST_UPRIGHT = 0.7, 3  # share of a bone's length that goes down; bones that do in a leg of an animal
 _SHIN = 0.25  # of its height: how far above the ground a leg without a foot may end
 _ANKLE_HIGH = 0.16  # of the height of a leg: that of the first joint of most feet
-_STANDS, _LEVEL_BONE = 0.9, 0.5  # the same share of a bone that stands, and at most of one that lies
+_STANDS, _LEVEL_BONE = 0.9, 0.5  # the same share of an upright bone, and at most of a level one
 _SHARP = (0.8, 0.5)  # [rad] bend from which on it counts as sharp, and beyond that to count in full
 _PAIRS = 3  # pairs of limbs on the ground from which on they are legs, however low they begin
 _HINT = 0.05  # of the size: weight of the direction in which characters look by convention
@@ -238,7 +237,7 @@ class _Guessing:
         return alone and _ARM * leg <= self._length(guess) <= _LONGEST_ARM * max(leg, _LIMB * self.size)
 
     def _agreed(self, guess: LimbGuess) -> int:
-        """Count the bones of a limb whose names say its kind, less those that say another."""
+        """Count the bones of a limb whose names say its kind, minus those whose names say another."""
         kinds = [self.clues[bone].kind for bone in guess.bones]
         return sum((kind == guess.kind) - (kind not in {"", guess.kind}) for kind in kinds)
 

@@ -19,7 +19,7 @@ from .shape import FRONT, UP, parts_by_shape
 from .skeleton import ARM_ROOTS, Parts, RestBone, RestBones, RestPoint, children, parents, parts_by_name
 
 _KEPT = 8  # skeletons whose limbs are kept
-_last: tuple[Any, RestBody] | None = None  # what told the skeleton that was asked for last, and its parts
+_last: tuple[Any, RestBody] | None = None  # key of the skeleton that was read last, and its parts
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class BodyLimb:
 class RestBody:
     """The parts of an armature's bones: by their names, and by shape where these do not tell whole arms and legs.
 
-    `up` and `front` are the directions in which characters stand and look in the world, armature space.
+    `up` and `front` are the directions of a character's up and front in the world, armature space.
     """
 
     def __init__(self, bones: RestBones, up: Sequence[float] = UP, front: Sequence[float] = FRONT) -> None:
@@ -122,7 +122,7 @@ class RestBody:
         return all(end == limb.bones[-1] or limb.bones[0] in parents(self.bones, end) for end in others)
 
     def _take(self, found: Parts, kinds: Sequence[LimbKind]) -> None:
-        """Take limbs by shape in place of those that names tell only in part, and what names do not tell at all."""
+        """Add limbs by shape where names identify them only in part or not at all."""
         for kind in kinds:
             told = {*kind.parts, *kind.beside, *kind.between}
             shaped = {name: part for name, part in found.items() if part.part in told}
@@ -143,7 +143,7 @@ class RestBody:
         return name in self._parts and self._parts[name].role == BESIDE
 
     def part(self, name: str) -> BodyPart | None:
-        """Return the part of the body that a bone is; None if it is none."""
+        """Return the part of the body that a bone is, or None."""
         return self._parts.get(name)
 
     def limbs(self, kind: LimbKind) -> list[BodyLimb]:
@@ -161,7 +161,7 @@ class RestBody:
         return [limb for limb in found if limb is not None]
 
     def hand_above(self, name: str) -> str:
-        """Return the bone of the hand or foot above a bone; empty if there is none."""
+        """Return the bone of the hand or foot above a bone, or ""."""
         parts = ((each, self.part(each)) for each in parents(self.bones, name))
         return next((each for each, part in parts if part and part.part in {"hand", "foot", "toe"}), "")
 
@@ -218,7 +218,7 @@ class RestBody:
         return LEG if next((each for each in above if each in {"hand", "foot", "toe"}), "") in {"foot", "toe"} else ARM
 
     def _ends(self, name: str, part: BodyPart, finger: BodyLimb) -> bool:
-        """Tell whether a bone of a finger stands for the whole: its last one, one at its tip, or a control of all."""
+        """Tell whether a bone of a finger represents the whole: its last one, one at its tip, or a control of all."""
         last = finger.bones[-1]
         if name == last or part.copy or len(finger.bones) == 1 or last in parents(self.bones, name):
             return True
@@ -313,7 +313,7 @@ def rest_bones(armature: Object) -> dict[str, RestBone]:
 def rest_body(armature: Object) -> RestBody:
     """Return the parts of an armature's bones at rest; the same object as long as rest pose and object stay.
 
-    Characters stand along Z and look along -Y in the world, whatever the axes of their armatures are.
+    Characters are upright along Z and face -Y in the world, whatever the axes of their armatures are.
     """
     global _last
     turn = armature.matrix_world.to_3x3().inverted_safe()

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Parts of a body by the names of bones, in the conventions of common rigs, and by single words; eyes.
 
-Parts of a body by the names of bones, in the conventions of common rigs; a table to extend. A name is cut into words at
-signs, digits and capitals. Words for the side, for the role of a bone in its rig, and words that say nothing (NOISE)
-are taken out; what is left, in one piece, is looked up in PARTS. So "DEF-upper_arm.L", "mixamorig:LeftArm",
-"upperarm_l", "J_Bip_L_UpperArm", "Bip01 L UpperArm" and "左腕" are all the left upper arm.
+The tables are there to be extended. A name is cut into words at signs, digits and capitals. Words for the side, for the
+role of a bone in its rig, and words without a meaning (NOISE) are taken out; what is left, in one piece, is looked up
+in PARTS. So "DEF-upper_arm.L", "mixamorig:LeftArm", "upperarm_l", "J_Bip_L_UpperArm", "Bip01 L UpperArm" and "左腕" are
+all the left upper arm.
 
-Clues that single words in a bone's name give, for skeletons whose names follow no known convention. names.py reads
-whole names and is sure; a clue is only counted beside geometry: "Back_Leg_Upper_L" says leg, left, and the upper part
-of something.
+Single words in a bone's name are clues, for skeletons whose names follow no known convention. A whole name is certain;
+a clue is only counted beside geometry: "Back_Leg_Upper_L" says leg, left, and the upper part of something.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from unicodedata import normalize
 _Key = TypeVar("_Key")
 
 # Part of the body: names of its bone without side, role and number. Bones are also named after the joint at their head.
-# A part with "|" is decided by the bones around it (body.py).
+# A part with "|" is decided by the bones around it (skeleton.py).
 PARTS = {
     "clavicle": "clavicle collar collarbone scapula clav shoulderblade 肩",
     "clavicle|upper_arm": "shoulder shldr",

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The bones of a skeleton at rest: their parts by name, their joints, their plane of symmetry, and lines of bones.
 
-Geometry of a skeleton at rest: its joints, its plane of symmetry, and the lines of bones that branch off in pairs.
 Nothing is assumed about axes, scale or names. Bones need not point to the next joint: a bone counts as the line from
-its head to the head of the child that most of the rest hangs on.
+its head to the head of the child that most of the rest hangs on. The arms of an animal whose trunk is horizontal may be
+wings, which are known by their shape.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ class Skeleton:
         return images
 
     def _matched(self, images: list[int]) -> float:
-        """Count the joints with an image; those that are their own count a quarter, as a line lies in many planes."""
+        """Count the joints with an image; one that is its own image counts a quarter, as a line lies in many planes."""
         return sum(0.25 if image == number else 1.0 for number, image in enumerate(images) if image >= 0)
 
     def _plane(self, images: list[int]) -> tuple[np.ndarray, float]:
@@ -340,3 +340,33 @@ def _distances(one: Points, other: Points) -> np.ndarray:
     """Return the distances (n, m) of points (n, 3) and (m, 3)."""
     between = one[:, None] - other
     return np.asarray(np.sqrt(np.einsum("ijk,ijk->ij", between, between)))
+
+
+_FEATHER, _FEATHERED, _HAND = 0.15, 2, 0.5  # of an arm or wing: feathers, bones that bear some, largest hand
+_LEAST = 0.75  # of the distance from hip to foot: extent of a wing without feathers
+_LEVEL = 0.7  # sine of the slope of a trunk that lies
+
+
+def flies(
+    skeleton: Skeleton, up: np.ndarray, line: BranchLine, on: int, legs: Sequence[tuple[int, Sequence[int]]]
+) -> bool:
+    """Tell whether a line of bones on the bone `on` of a level trunk is a wing: feathered, or long without a hand.
+
+    `legs` are those of the animal, each with the bone on which it is. Feathers branch off along a wing, fingers at its
+    end.
+    """
+    heads, extents = skeleton.heads, skeleton.extents
+    depth = {bone: place for place, bone in enumerate([on, *skeleton.above(on)])}
+    hips = min((bearing for bearing, _ in legs), key=lambda bone: depth.get(bone, len(heads)))
+    trunk = heads[on] - heads[hips]
+    if abs(trunk @ up) > _LEVEL * np.linalg.norm(trunk):
+        return False
+    beside = [
+        max((extents[each] for each in skeleton.children[bone] if each not in line.bones), default=0.0)
+        for bone in line.bones[:-2]
+    ]
+    whole = extents[line.bones[0]]
+    leg = max(float(np.linalg.norm(heads[bones[-1]] - heads[bones[0]])) for _, bones in legs)
+    has_hand = line.ends_in_branches and extents[line.bones[-1]] < _HAND * whole
+    feathers = sum(each > _FEATHER * whole for each in beside)
+    return bool(feathers >= _FEATHERED or (whole > _LEAST * leg and not has_hand))

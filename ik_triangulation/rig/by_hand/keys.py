@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The part of bones' animation that somebody made by hand: keys that no bake made, and poses without a key.
+"""The hand-made part of bones' animation: keys that no bake made, and poses without a key.
 
 Memory of the pose that a bone had before the extension wrote to it, which tells what is posed by hand. It is saved with
-the bone and undone with its pose. Where nothing is registered, bones have no memory.
+the bone and undone with its pose. Where nothing is registered, bones have no memory. Of hips the location counts as
+well.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ import numpy as np
 from bpy.types import ActionChannelbag, FCurve, NlaStrip, Object, PoseBone, Scene
 
 from ...kinematics import Free
-from ...kinematics.arrays import Mask
+from ...kinematics.arrays import Mask, Numbers
 from ...kinematics.rotation import rotation_angle
-from ..keyframes import generated
+from ..frames.curve_values import values_at, values_of_keys
+from ..keyframes import Channel, check_curves, check_not_hidden, generated
 from ..keyframes.arrays import KeyArrays, get_keys, in_range
 from ..keyframes.channelbags import channelbag_of, find_curves
 from ..keyframes.reading import Replaced, replaced_in, together
@@ -51,7 +53,7 @@ def is_as_written(bone: PoseBone, which: Collection[int]) -> bool:
 
 
 def is_posed_since(bone: PoseBone, which: Collection[int]) -> bool:
-    """Tell whether the extension wrote the channels `which` and somebody has changed them since."""
+    """Tell whether the channels `which` were changed by hand since the extension wrote them."""
     return _memory(bone) is not None and not is_as_written(bone, which)
 
 
@@ -62,7 +64,7 @@ def remember_before(bone: PoseBone, values: Sequence[float], undo: ExitStack | N
         return
     if undo is not None:
         undo.callback(_put, memory, memory.mode, tuple(memory.before), tuple(memory.written))
-    _put(memory, bone.rotation_mode, _four(values), tuple(memory.written))
+    _put(memory, bone.rotation_mode, _padded_to_four(values), tuple(memory.written))
 
 
 def remember_written(bones: Iterable[PoseBone]) -> None:
@@ -70,7 +72,7 @@ def remember_written(bones: Iterable[PoseBone]) -> None:
     for bone in bones:
         memory = getattr(bone, _MEMORY, None)
         if memory is not None:
-            memory.written = _four(_present(bone))
+            memory.written = _padded_to_four(_present(bone))
 
 
 def location_before_writing(bone: PoseBone) -> tuple[float, ...]:
@@ -83,14 +85,14 @@ def location_before_writing(bone: PoseBone) -> tuple[float, ...]:
         return tuple(bone.location)
     posed = [other for other in bone.id_data.pose.bones if is_posed_since(other, range(len(_present(other))))]
     animated = _animated(bone.id_data) if posed else set()
-    by_hand = any(is_posed_since(other, _left(other, range(len(_present(other))), animated)) for other in posed)
+    by_hand = any(is_posed_since(other, _not_among(other, range(len(_present(other))), animated)) for other in posed)
     return tuple(bone.location) if by_hand else tuple(memory.place_before)
 
 
 def is_moved_since(bone: PoseBone) -> bool:
-    """Tell whether the extension wrote the location of a bone and somebody has changed it since.
+    """Tell whether the location of a bone was changed by hand since the extension wrote it.
 
-    What drivers give is no change by somebody.
+    Values from drivers do not count.
     """
     memory = getattr(bone, _MEMORY, None)
     if memory is None or not memory.is_moved:
@@ -124,7 +126,7 @@ def keep_place(bone: PoseBone, undo: ExitStack) -> None:
 
 
 def keep_location(bone: PoseBone, undo: ExitStack) -> None:
-    """Have the closing of `undo` put a bone where it is now, with what is remembered of that."""
+    """Have the closing of `undo` restore the location of a bone and the memory of it."""
     undo.callback(setattr, bone, "location", tuple(bone.location))
     keep_place(bone, undo)
 
@@ -175,7 +177,7 @@ def _place_of(curve: FCurve) -> tuple[str, int]:
     return curve.data_path, curve.array_index
 
 
-def _left(bone: PoseBone, which: Iterable[int], without: Collection[tuple[str, int]]) -> list[int]:
+def _not_among(bone: PoseBone, which: Iterable[int], without: Collection[tuple[str, int]]) -> list[int]:
     """Return those of the rotation channels `which` of a bone that are not among these paths and array indices."""
     path = bone.path_from_id(channel(bone)[0])
     return [index for index in which if (path, index) not in without]
@@ -203,7 +205,7 @@ def _put_place(memory: Any, is_moved: bool, before: Sequence[float], written: Se
     memory.is_moved, memory.place_before, memory.place_written = is_moved, before, written
 
 
-def _four(values: Sequence[float]) -> tuple[float, ...]:
+def _padded_to_four(values: Sequence[float]) -> tuple[float, ...]:
     """Return values with as many zeros as make four."""
     return (*values, 0.0)[:4]
 
@@ -240,7 +242,7 @@ def made_by_hand_of(
 ) -> list[HandMade]:
     """Return what was made by hand of each of the bones, which are those of one limb.
 
-    A limb is one pose: if one of its bones has been posed since the extension wrote to it, all stand as by hand. Keys
+    A limb is one pose: if one of its bones has been posed since the extension wrote to it, all count as by hand. Keys
     between two times in the active action are left out where generated ones are beside them: they correct a bake.
     """
     bags = [*layered_bags(bones[0].id_data)] if bones else []
@@ -295,7 +297,7 @@ def _read(
 def keys_by_hand(
     curve: FCurve, own: Mask, known: Replaced | None, index: int, without: tuple[float, float] | None = None
 ) -> KeyArrays:
-    """Return the keyframes of a curve in the mask `own`, and between them those that bakes have replaced.
+    """Return the keyframes of a curve in the mask `own`, merged with those that bakes have replaced.
 
     Those of a motion that was copied from another character count instead of the replaced ones.
 
@@ -327,11 +329,11 @@ def _is_posed(
     given: Collection[tuple[str, int]],
     scene: Scene,
 ) -> bool:
-    """Tell whether somebody has posed a bone since it was written to, where nothing animates it by hand.
+    """Tell whether a bone without hand-made animation was posed by hand since it was written to.
 
     Channels that drivers or strips change are `given` by paths and indices.
     """
-    unkeyed = _left(bone, _unkeyed(bone, layers), given)
+    unkeyed = _not_among(bone, _unkeyed(bone, layers), given)
     if not unkeyed or baked is None:
         return bool(unkeyed) and is_posed_since(bone, unkeyed)
     if not baked.is_active or scene != bpy.context.scene or is_as_written(bone, unkeyed):
@@ -352,3 +354,90 @@ def _before_bake(bone: PoseBone, baked: _Baked, present: Sequence[float]) -> tup
     """Return the values that a bone had before it was baked; those of rest if they are not known."""
     known, mode = baked.replaced, bone.rotation_mode
     return values_in_mode(known.before, known.mode, mode, present) if known else _REST.get(mode, (0.0, 0.0, 0.0))
+
+
+def location_path(armature: Object, hips: str) -> str:
+    """Return the data path of the location of a bone."""
+    return str(armature.pose.bones[hips].path_from_id("location"))
+
+
+def hips_locations(
+    armature: Object,
+    hips: str,
+    frames: Sequence[float],
+    scene: Scene,
+    without: tuple[float, float] | None = None,
+) -> Numbers:
+    """Return the location channels of the hips (3, F) that were made by hand, at frames of the timeline.
+
+    Keys that correct a bake between the two times in `without` are left out.
+    """
+    path, bag, clock = location_path(armature, hips), channelbag_of(armature), Clock(scene, armature)
+    curves = find_curves(bag, path, 3) if bag else {}
+    times = np.array([clock.time(frame) for frame in frames]).astype(np.float32).astype(np.float64)
+    known = replaced_in(bag, path)
+    located: Numbers = np.empty((3, len(times)))
+    for index, value in enumerate(place_before_bake(armature, hips, bag)):
+        located[index] = value
+        if index in curves and not curves[index].mute:
+            keys = _by_hand(curves[index], known, index, without)
+            if keys is None:
+                located[index] = values_at([curves[index]], times)[0]
+            elif len(keys["co"]):
+                located[index] = values_of_keys([(curves[index], keys)], times)[0]
+    return located
+
+
+def is_moved_by_hand(armature: Object, hips: str) -> bool:
+    """Tell whether hips without keys were moved by hand since the extension wrote their location."""
+    path = location_path(armature, hips)
+    keyed = any(find_curves(bag, path, 3) for _, bag in layered_bags(armature))
+    return not keyed and is_moved_since(armature.pose.bones[hips])
+
+
+def check_hips(armature: Object, hips: str, destination: str = "ACTION", is_moved: bool = True) -> None:
+    """Raise AnimationError if the location of the hips cannot be keyed there, or would not be played back.
+
+    Only hips that a bake moves are keyed.
+    """
+    if destination == "NLA_TRACK" and is_moved:
+        check_not_hidden(armature, {hips: [location_path(armature, hips)]})
+    bag = channelbag_of(armature) if destination == "ACTION" else None
+    if bag:
+        check_curves(list(find_curves(bag, location_path(armature, hips), 3).values()), f"location of '{hips}'")
+
+
+def location_channel(armature: Object, hips: str, locations: Numbers) -> Channel:
+    """Return the channel that keys locations (3, F) of the hips along the axes that are not locked."""
+    locks = armature.pose.bones[hips].lock_location
+    indices = [index for index in range(3) if not locks[index]]
+    return Channel(hips, location_path(armature, hips), np.ascontiguousarray(locations.T, np.float32), indices)
+
+
+def located_by_hand(armature: Object, hips: str, first: float, last: float) -> list[float]:
+    """Return the times from `first` to `last` (in the action) of location keys beside generated ones, made by hand."""
+    times: list[float] = []
+    for curve in find_curves(channelbag_of(armature), location_path(armature, hips), 3).values():
+        keys, mask = get_keys(curve, ["co"]), generated(curve)
+        if mask.any():
+            times += keys["co"][~mask & in_range(keys, first, last), 0].tolist()
+    return sorted(set(times))
+
+
+def place_before_bake(armature: Object, hips: str, bag: ActionChannelbag | None) -> tuple[float, ...]:
+    """Return the location of the hips before a bake; the present one if they were not baked."""
+    path = location_path(armature, hips)
+    curves = find_curves(bag, path, 3) if bag else {}
+    baked = any(generated(curve).any() for curve in curves.values())
+    if not baked:
+        return location_before_writing(armature.pose.bones[hips])
+    known = replaced_in(bag, path)
+    return known.before if known else (0.0, 0.0, 0.0)
+
+
+def _by_hand(
+    curve: FCurve, known: Replaced | None, index: int, without: tuple[float, float] | None
+) -> KeyArrays | None:
+    """Return the keys of a curve that were made by hand; None if all of it was."""
+    mask = generated(curve)
+    return keys_by_hand(curve, ~mask, known, index, without) if mask.any() else None

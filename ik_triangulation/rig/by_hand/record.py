@@ -12,9 +12,8 @@ from bpy.types import ID, Action, ActionChannelbag, Object, Scene
 
 from ...errors import AnimationError, TargetError
 from ...settings import KeySettings, settings_of
-from ..animated import PER_FRAME
 from ..body import Contact, RigBody
-from ..limb import LIMB_SETTINGS, Limb, means_surface, saved_settings
+from ..limb import LIMB_SETTINGS, PER_FRAME, Limb, means_surface, saved_settings
 
 _KEY = "ik_triangulation"  # the custom property of an action
 _last: dict[str, Any] = {}  # the text that was stored last, and the records it was made of
@@ -67,7 +66,7 @@ def _put_record(bag: ActionChannelbag, tip: str, record: dict[str, Any], undo: E
     texts = _texts(action)
     texts.setdefault(slot, {})[tip] = json.dumps(record)
     undo.callback(_put, action, action.get(_KEY))
-    text = _object({slot: _object(tips) for slot, tips in texts.items()})
+    text = _json_object({slot: _json_object(tips) for slot, tips in texts.items()})
     _put(action, text)
     _last.update(text=text, texts=texts)
 
@@ -101,20 +100,20 @@ def recorded_bake(armature: Object, tip: str, scene: Scene) -> tuple[Limb, tuple
         name, bones = record["target"], list(record["bones"])
         settings = {name: value for name, value in record["settings"].items() if name in LIMB_SETTINGS}
     except _DAMAGED as error:
-        raise _is_damaged(armature) from error
+        raise _damaged_error(armature) from error
     settings = _BEFORE_LIMBS | settings
     notes: list[str] = []
     stored = getattr(armature.pose.bones.get(tip), "ik_triangulation", None)
     for setting, where in _NAMED.items():
         if settings.get(setting) is not None:
             now = getattr(stored, setting, None)
-            settings[setting] = _named(settings[setting], getattr(bpy.data, where), now, notes)
+            settings[setting] = _data_block(settings[setting], getattr(bpy.data, where), now, notes)
     settings["destination"] = "ACTION"
     if stored is not None:  # settings that followed their animation do so again
         saved = saved_settings(stored)
         left_open = {name: saved[name] for name in PER_FRAME if name not in settings}
         settings |= {**left_open, "left_open": left_open}
-    target = _named(name, scene.objects, getattr(stored, "target", None), notes)
+    target = _data_block(name, scene.objects, getattr(stored, "target", None), notes)
     if settings.get("shape") == "AUTO" and means_surface("AUTO", target, settings.get("subtarget", "")):
         settings["shape"] = "POINT"  # baked before Automatic meant the surface of a mesh: that is kept by its name
     return Limb.from_bones(armature, bones, target, **settings), (start, end, step), notes
@@ -145,10 +144,10 @@ def recorded_body(
         contacts = [Contact(*contact) for contact in body["contacts"]]  # with supports by their names
         settings = {name: value for name, value in body["keys"].items() if name in _OF_KEYS}
     except _DAMAGED as error:
-        raise _is_damaged(armature) from error
+        raise _damaged_error(armature) from error
     limbs, notes = [], list[str]()
     more["contacts"] = tuple(
-        each._replace(support=_named(each.support, scene.objects, None, notes)) if each.support else each
+        each._replace(support=_data_block(each.support, scene.objects, None, notes)) if each.support else each
         for each in contacts
     )
     for name in tips:
@@ -159,13 +158,13 @@ def recorded_body(
     return RigBody(armature, tuple(limbs), held, **more), (start, end, step), settings, list(dict.fromkeys(notes))
 
 
-def _is_damaged(armature: Object) -> AnimationError:
+def _damaged_error(armature: Object) -> AnimationError:
     name = armature.animation_data.action.name
     return AnimationError(f"What action '{name}' keeps of its bakes is damaged. Bake again.")
 
 
-def _named(name: str, among: Any, now: ID | None, notes: list[str]) -> ID:
-    """Return the data-block of that name; otherwise the one that the limb has `now`, as it may be renamed, with a note.
+def _data_block(name: str, among: Any, now: ID | None, notes: list[str]) -> ID:
+    """Return a data-block by its name, or with a note the one that the limb has `now`, as it may have been renamed.
 
     Raises TargetError if neither exists.
     """
@@ -199,7 +198,7 @@ def _texts(action: Action) -> dict[str, dict[str, str]]:
     return {slot: {tip: json.dumps(bake) for tip, bake in bakes.items()} for slot, bakes in _bakes(action).items()}
 
 
-def _object(members: dict[str, str]) -> str:
+def _json_object(members: dict[str, str]) -> str:
     """Return an object of JSON of members that are JSON."""
     return "{" + ", ".join(f"{json.dumps(name)}: {text}" for name, text in members.items()) + "}"
 

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The reference: the pose that somebody made by hand at each frame, of a limb and of a body, near which a solve stays.
+"""The reference: the hand-made pose of a limb or a body at each frame, near which a solve stays.
 
-The reference of a limb: the pose that somebody made by hand at each frame, near which a solved pose stays. It is made
-of the keyframes that no bake has made and those that bakes have replaced; without any, of the pose in which the limb
-stood before the extension wrote to it; and of rest where that is not known. What was solved or baked never counts, so
-that solving again with nothing changed starts from the same.
+That of a limb is made of the keyframes that no bake has made and those that bakes have replaced; without any, of the
+pose before the extension wrote to the limb; and of rest where that is not known. What was solved or baked never counts,
+so that solving again with nothing changed starts from the same.
 
-A body shown as somebody animated it, without what bakes and poses of the extension have made of it. What constraints,
-drivers, strips and modifiers make of an animation is known only where Blender evaluates it; so for that long generated
-keys give way to those that were made by hand, and poses to the ones before.
+That of a body is its animation without the bakes and poses of the extension. What constraints, drivers, strips and
+modifiers make of an animation is known only where Blender evaluates it; so meanwhile hand-made keys replace generated
+ones, and earlier poses the present ones.
 """
 
 from __future__ import annotations
@@ -22,23 +21,25 @@ from bpy.types import ActionChannelbag, FCurve, NlaStrip, Object, PoseBone, Scen
 
 from ...kinematics.arrays import Array, Numbers
 from ..body import RigBody
-from ..frames.curve_values import values_at, values_of_keys
-from ..frames.transforms import rotation_quaternions
-from ..hips import is_moved_by_hand, location_path, place_before_bake
+from ..frames.curve_values import rotation_quaternions, values_at, values_of_keys
 from ..keyframes import AnimatedValues, generated
 from ..keyframes.arrays import KeyArrays, get_keys, put_keys
 from ..keyframes.channelbags import channelbag_of, find_curves
 from ..keyframes.reading import replaced_in
-from ..rotation import channel, set_rotation
+from ..rotation import channel, rotation_of, set_rotation
 from ..timeline import Clock, evaluated_time, strip_times
 from .keys import (
     HandKeys,
     HandMade,
     counts,
     given_by_strips,
+    hips_locations,
+    is_moved_by_hand,
     keys_by_hand,
     layered_bags,
+    location_path,
     made_by_hand_of,
+    place_before_bake,
     remember_before,
 )
 
@@ -75,6 +76,34 @@ def reference_rotations(
     for row, bone in enumerate(bones):
         result[row] = rotation_quaternions(values[row], bone.rotation_mode)
     return result
+
+
+class _Some(NamedTuple):
+    """Some bones of an armature."""
+
+    armature: Object
+    bones: Sequence[str]
+
+
+def body_by_hand(
+    rig: RigBody,
+    frames: Sequence[float],
+    scene: Scene,
+    without: tuple[float, float] | None = None,
+    bones: Sequence[str] | None = None,
+) -> tuple[Numbers, Numbers]:
+    """Return rotations (n, 4, F) of bones, by default all, and locations (3, F) of the hips as they were made by hand.
+
+    A body is one pose: where its hips were moved by hand without keys, all is by hand as it is shown. Keys that correct
+    a bake between the two times (in the action) in `without` are left out.
+    """
+    some = _Some(rig.armature, rig.bones if bones is None else bones)
+    locations = hips_locations(rig.armature, rig.hips, frames, scene, without)
+    if is_moved_by_hand(rig.armature, rig.hips):
+        rotations = np.array([rotation_of(bone)[:] for bone in _bones(some)], float)[:, :, None]
+    else:
+        rotations = reference_rotations(some, frames, scene, without)
+    return np.broadcast_to(rotations, (*rotations.shape[:2], len(frames))), locations
 
 
 def hold_reference(

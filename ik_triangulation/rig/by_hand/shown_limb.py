@@ -90,7 +90,7 @@ def find_switch(
 
 @contextmanager
 def _tried(switch: Switch, value: float) -> Iterator[None]:
-    """Give the switch another value in the body, whatever its keyframes are."""
+    """Give the switch another value in the body, regardless of its keyframes."""
     with ExitStack() as undo:
         for curve in switch.curves:
             undo.callback(setattr, curve, "mute", curve.mute)
@@ -194,13 +194,13 @@ def shown_limb(limb: Limb) -> Limb:
 
 
 def key_bones(limb: Limb) -> Sequence[str]:
-    """Return the bones whose keys animate a limb: its own and, if somebody has animated those, its IK controls."""
+    """Return the bones whose keys animate a limb: its own, and its IK controls if they are animated by hand."""
     controls = controls_or_none(limb)
     return [*limb.bones, *(controls.keyed if controls and is_animated_by_hand(limb.armature, controls) else ())]
 
 
 def is_animated_by_hand(armature: Object, controls: IKControls) -> bool:
-    """Tell whether IK controls have keys that somebody made, or had such keys before they were baked.
+    """Tell whether IK controls have hand-made keys, or had some before they were baked.
 
     Keys beside baked ones do not count: they correct a bake.
     """
@@ -235,7 +235,7 @@ def shows_ik(limb: Limb) -> IKControls | None:
 
 @contextmanager
 def baked_keys_aside(armature: Object, controls: IKControls, view_layer: ViewLayer) -> Iterator[None]:
-    """Give IK controls and their switches in the body what somebody made of them, without the keys of bakes."""
+    """Give IK controls and their switches in the body their hand-made animation, without the keys of bakes."""
     bag = channelbag_of(armature)
     paths = [path for name in controls.keyed for path in _paths(armature, name)]
     paths += [each.path for each in switches_of(armature, controls.examined) if each.owner == armature]

@@ -29,8 +29,7 @@ from ..body import BodyRest, RigBody
 from ..keyframes.channelbags import channelbag_of, find_curves
 from ..rotation import channel
 from ..timeline import Clock
-from .curve_values import values_at
-from .transforms import rotation_quaternions
+from .curve_values import rotation_quaternions, values_at
 
 
 class Animation(NamedTuple):
@@ -143,7 +142,7 @@ def tips_apart(rig: RigBody, body: Body, one: Numbers, other: Numbers) -> float:
 
 
 def plain_animation(rig: RigBody, clock: Clock, frames: Sequence[float]) -> Animation:
-    """Return what the active action's F-curves and unkeyed values alone make of a body, whoever has made them."""
+    """Return the animation of a body by the active action's F-curves and unkeyed values alone, generated or not."""
     times = [clock.time(frame) for frame in frames]
     hips = rig.armature.pose.bones[rig.hips]
     return Animation(plain_rotations(rig.armature, rig.bones, times), plain_values(hips, "location", times))

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 from bpy.types import Depsgraph, Object
@@ -21,17 +20,6 @@ from ..targets.goal import GoalReader
 from ..targets.untouched import Carriers, is_waiting
 from .keyed_motion import KeyedBody
 from .samples import Sample, Samples, frame_of, is_elsewhere, may_hang, sample
-
-
-class GoalsAgain(Protocol):
-    """Reads goals again at frames that were read before, as targets may have moved since."""
-
-    @property
-    def hangs(self) -> bool: ...
-
-    def is_moved(self, depsgraph: Depsgraph, frame: float) -> bool: ...
-
-    def again(self, depsgraph: Depsgraph, frame: float) -> Goal: ...
 
 
 class LimbGoals:
@@ -117,7 +105,7 @@ class LimbGoals:
 
 
 class FlowInReach:
-    """The way of the tip of a limb along a flow, from where it is animated at the first frame.
+    """The path of the tip of a limb along a flow, from where it is animated at the first frame.
 
     The body that the limb is of may come along, and how far is not known before it is solved: what is beyond the reach
     of the limb, as it is animated at its root, is a goal, and the next step begins inside the reach.

@@ -17,14 +17,12 @@ from ...goals import Goal
 from ...kinematics.arrays import Numbers
 from ..armature import Channels, base_of, channels_of
 from ..body import ContactSupport, RigBody
-from ..by_hand.reference import has_baked_below, is_as_by_hand, reference_rotations, shown_by_hand
-from ..hips import hips_locations, is_moved_by_hand
+from ..by_hand.reference import body_by_hand, has_baked_below, is_as_by_hand, shown_by_hand
 from ..interference import animates_otherwise, live_constraints, may_interfere
-from ..rotation import rotation_of
 from ..stored_body import corrected_times, is_moved_above
-from ..supports import check_supports, supports_at
 from ..targets.untouched import carriers_of
 from ..timeline import Clock
+from ..touchables import check_supports, supports_at
 from .body_frames import (
     Animation,
     animation_shown,
@@ -35,7 +33,7 @@ from .body_frames import (
     shown_frames,
     tips_apart,
 )
-from .body_goals import GoalsAgain, LimbGoals, held_influence, influence_of
+from .body_goals import LimbGoals, held_influence, influence_of
 from .keyed_motion import KeyedBody, read_keyed_body
 from .reader import Evaluator
 
@@ -66,7 +64,7 @@ class BodySamples(NamedTuple):
     influence: dict[str, Numbers]
     shown: Numbers | None = None
     warnings: Sequence[str] = ()
-    readers: Mapping[str, GoalsAgain] = {}
+    readers: Mapping[str, LimbGoals] = {}
     places: Mapping[str, Numbers] = {}
     supports: Mapping[ContactSupport, Numbers] = {}
     keyed: bool = False
@@ -352,21 +350,6 @@ def with_shown(rig: RigBody, samples: BodySamples, scene: Scene, view_layer: Vie
     if _agree(rig, samples, [0], Animation(samples.rotations, samples.locations), matrices):
         return samples
     return samples.animated(animation_shown(rig, samples.bases, matrices))
-
-
-def body_by_hand(
-    rig: RigBody, frames: Sequence[float], scene: Scene, without: tuple[float, float] | None = None
-) -> tuple[Numbers, Numbers]:
-    """Return rotations (n, 4, F) of the bones and locations (3, F) of the hips as they were made by hand.
-
-    Keys that correct a bake between the two times (in the action) in `without` are left out.
-    """
-    locations = hips_locations(rig.armature, rig.hips, frames, scene, without)
-    if is_moved_by_hand(rig.armature, rig.hips):  # what is shown was posed by hand, as one pose
-        rotations = np.array([rotation_of(bone)[:] for bone in rig.pose_bones], float)[:, :, None]
-    else:
-        rotations = reference_rotations(rig, frames, scene, without)
-    return np.broadcast_to(rotations, (*rotations.shape[:2], len(frames))), locations
 
 
 def unscaled_base(rig: RigBody, base: Matrix, frame: float) -> Matrix:

@@ -22,7 +22,7 @@ from ..limb import Limb
 from ..rotation import channel, rotation_from
 from ..targets.surface import looks_of
 from ..timeline import evaluated_time
-from .curve_values import values_at
+from .curve_values import are_proper, composed_matrices, from_matrix, products, rotation_matrices, to_matrix, values_at
 from .samples import (
     Sample,
     SampledMotion,
@@ -34,11 +34,10 @@ from .samples import (
     temporary_scene,
     varying_freedoms,
 )
-from .transforms import are_proper, composed_matrices, from_matrix, products, rotation_matrices, to_matrix
 
 CurvesByPath = dict[str, list[FCurve]]
 
-# Beginnings of the paths of properties that no array of values stands for, of objects, bones and armatures.
+# Beginnings of the paths of properties that no array of values represents, of objects, bones and armatures.
 _UNREAD = ("rotation_mode", "parent", "matrix", "track_axis", "up_axis")
 _TRANSFORMS = tuple(
     delta + name
@@ -72,7 +71,7 @@ class KeyedMotion:
         self._turned_by_ik: dict[int, Collection[str]] = {}
 
     def at_present(self) -> KeyedMotion:
-        """Return the same for the present values of all properties, whatever their F-curves say."""
+        """Return the same for the present values of all properties, regardless of their F-curves."""
         now = KeyedMotion(np.empty(0))
         now._curves, now._turned_by_ik = self._curves, self._turned_by_ik
         return now
@@ -267,8 +266,8 @@ def read_keyed_bones(
 ) -> Work[tuple[Array, Array] | None]:
     """Return matrices (4, 4, bones, F) of bones at `frames`, and (4, 4, bones, 1) as they are now, world space.
 
-    None unless F-curves tell all of their motion. The latter are for a comparison with what is shown. It gives way
-    after each bone.
+    None unless their motion comes from F-curves alone. The latter are compared with what is shown. Yields after each
+    bone.
     """
     motion = KeyedMotion(_times(scene, frames))
     now = motion.at_present()
@@ -400,7 +399,7 @@ def _matrices(limb: Limb, motion: KeyedMotion) -> list[Array]:
 
 
 def _agrees(limb: Limb, depsgraph: Depsgraph, read: Sequence[Array], at: int) -> bool:
-    """Tell whether the matrices that were read at a frame, the one with index `at`, are those that are evaluated."""
+    """Tell whether the matrices that were read at the frame with index `at` agree with the evaluated ones."""
     armature = limb.armature.evaluated_get(depsgraph)
     places = [armature.matrix_world, base_of(armature, limb.bones[0])]
     seen = np.array([*places, *(frame_of(ob, bone, depsgraph) for ob, bone in limb.targets)])

@@ -146,7 +146,7 @@ class Evaluator:
 
     @property
     def parts(self) -> int:
-        """The number of times that read() gives way: once for each frame of the user's scene that is stepped.
+        """The number of times that read() yields: once for each frame of the user's scene that is stepped.
 
         It also does so between two parts of what is evaluated in a temporary scene, which are not counted.
         """

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Samples: the rig and its target at a frame, and sequences of them with arrays of all that moves.
 
-Samples: the rig and its target at a frame, read without stepping the user's scene. A temporary scene that holds only
-the armature and the target makes Blender evaluate just their dependencies: exact, with parents, constraints and
-drivers, and at the same cost however heavy the user's scene is. The user's current frame and poses that are not keyed
-stay as they are.
+They are read without stepping the user's scene. A temporary scene that holds only the armature and the target makes
+Blender evaluate just their dependencies: exact, with parents, constraints and drivers, and at the same cost however
+heavy the user's scene is. The user's current frame and poses that are not keyed stay as they are.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from ..limb import Limb
 from ..targets.flow import Streamline, flow_of
 from ..targets.made import hangs_at_most_on
 from ..targets.surface import Looks, Volume, looks_of, surface_frame, volume_of
-from .transforms import column_lengths, to_matrix
+from .curve_values import column_lengths, to_matrix
 
 Handler = Callable[..., None]
 _STAYS = 1e-5  # difference of two matrices that rounding explains
@@ -246,10 +245,10 @@ def _frame_handlers() -> tuple[list[Handler], ...]:
 def read_in_parts(
     limb: Limb, scene: Scene, frames: Sequence[float], seconds: float, still: bool, broken: list[str]
 ) -> Work[list[Sample]]:
-    """Read the samples for `seconds` at a time, each time in a temporary scene; it gives way without that.
+    """Read the samples for `seconds` at a time, each time in a temporary scene, and yield without one.
 
     If creating that scene and reading its first frame take longer, reading goes on for as long again. In a rig that
-    stands `still` only the targets are read at all frames. Drivers that do not run at one of the frames are added to
+    is `still` only the targets are read at all frames. Drivers that do not run at one of the frames are added to
     `broken`, in the words of broken_drivers().
     """
     read: list[Sample] = []
@@ -294,7 +293,7 @@ class SampledMotion(NamedTuple):
 
 
 class Samples(Sequence[Sample]):
-    """The samples at some `frames`, made when they are asked for, and arrays of all that moves.
+    """The samples at some `frames`, made when they are needed, and arrays of all that moves.
 
     The arrays have the frames last, or one for all where nothing moves.
     """
@@ -375,7 +374,7 @@ def _motion_of(read: Sequence[Sample]) -> SampledMotion:
     first = read[0]
     poles = None
     if first.pole is not None:
-        poles = _once(np.array([now.pole[:] for now in read if now.pole is not None]).T)
+        poles = _first_if_still(np.array([now.pole[:] for now in read if now.pole is not None]).T)
     worlds, bases = (
         _stacked(matrices) for matrices in zip(*((now.rig.world, now.rig.base) for now in read), strict=True)
     )
@@ -409,10 +408,10 @@ def _kept(channels: Sequence[Channels], held: Sequence[bool]) -> list[tuple[floa
 def _stacked(matrices: Sequence[Matrix]) -> Array:
     """Return matrices as an array (4, 4, frames), or (4, 4, 1) if all are the same."""
     numbers: chain[float] = chain.from_iterable(chain.from_iterable(matrices))
-    return _once(np.fromiter(numbers, np.float64, 16 * len(matrices)).reshape(-1, 4, 4).transpose(1, 2, 0))
+    return _first_if_still(np.fromiter(numbers, np.float64, 16 * len(matrices)).reshape(-1, 4, 4).transpose(1, 2, 0))
 
 
-def _once(array: Array) -> Array:
+def _first_if_still(array: Array) -> Array:
     """Return the first frame of an array, if all frames are alike; otherwise all."""
     alike = array == array[..., :1]
     return np.ascontiguousarray(array[..., :1] if alike.all() else array)

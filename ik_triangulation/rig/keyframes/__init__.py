@@ -13,10 +13,9 @@ from .channelbags import (
     is_muted,
     keep_curves,
 )
-from .clamping import clamped_slopes
 from .reading import GENERATED, ByHand, generated, is_baked, key_frames, keys_beside, made_by_hand, values_before
 from .unkeyed import AnimatedValues
-from .writing import Channel, interpolation_of, remove_generated, replace_keys, write_keys
+from .writing import Channel, clamped_slopes, interpolation_of, remove_generated, replace_keys, write_keys
 
 __all__ = [
     "GENERATED",

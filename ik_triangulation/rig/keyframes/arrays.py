@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Keyframes as arrays: an array for each attribute of a keyframe, with an entry for each key; packed as text.
 
-Keyframes as arrays: an array for each attribute of a keyframe, with an entry for each keyframe of an F-curve. Reading
-and writing arrays is hundreds of times faster than keyframe by keyframe.
+Reading and writing arrays is hundreds of times faster than keyframe by keyframe.
 """
 
 from __future__ import annotations

@@ -24,13 +24,13 @@ def curves_of(armature: Object) -> Sequence[FCurve]:
 
 
 def curves_of_action(action: Action) -> list[FCurve]:
-    """Return all F-curves of an action, of whatever slot, in an order that a copy of it has too."""
+    """Return the F-curves of all slots of an action, in an order that a copy of it has too."""
     bags = [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags]
     return [curve for bag in bags for curve in bag.fcurves]
 
 
 def channelbag_of(armature: Object) -> ActionChannelbag | None:
-    """Return the channelbag of the object's active action and slot; None if there is none yet."""
+    """Return the channelbag of the object's active action and slot, or None."""
     animation = armature.animation_data
     if animation is None or animation.action is None or animation.action_slot is None:
         return None
@@ -39,7 +39,7 @@ def channelbag_of(armature: Object) -> ActionChannelbag | None:
 
 
 def ensure_channelbag(armature: Object, undo: ExitStack) -> ActionChannelbag:
-    """Return the channelbag of the object's active action and slot; create whatever is missing on the way to it.
+    """Return the channelbag of the object's active action and slot; create what is missing.
 
     Closing `undo` removes what was created.
     """
@@ -112,7 +112,7 @@ def check_keys(armature: Object, bones: Collection[str], destination: str = "ACT
     """Raise AnimationError if rotation keyframes of these bones cannot be written there or would not be played back.
 
     A new NLA track would not be played back where the active action keys the same bones. Returns warnings about what
-    can be written but may not be what was meant. See destination.py for each `destination`.
+    can be written but may not be what was meant. See rig/layers.py for each `destination`.
     """
     animation = armature.animation_data
     if animation is None or animation.action is None:

@@ -175,7 +175,7 @@ def keep_replaced(
 
 
 def keep_followed(bag: ActionChannelbag, path: str, ends: tuple[float, float], undo: ExitStack) -> None:
-    """Keep the generated keyframes of a property between the `ends` as those that bakes stay near from now on.
+    """Keep the generated keyframes of a property between the `ends` as the reference of later bakes.
 
     Closing `undo` restores what was kept before.
     """
@@ -204,7 +204,7 @@ def together(keys: KeyArrays, others: KeyArrays | None) -> KeyArrays:
 
 
 def _texts(action: Action) -> Any:
-    """Return the group of texts; None if there is none."""
+    """Return the group of texts, or None."""
     found = action.get(_KEY)
     return found if hasattr(found, "to_dict") else None
 

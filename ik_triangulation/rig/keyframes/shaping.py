@@ -62,7 +62,7 @@ def _divided(curve: FCurve, keys: KeyArrays, time: float) -> KeyArrays:
 
 
 def _divide_bezier(keys: KeyArrays, number: int, time: float) -> None:
-    """Set the handles of the keyframe of that number, and of those beside it, by de Casteljau's construction."""
+    """Set the handles of a keyframe, by its number, and of those beside it, by de Casteljau's construction."""
     before, after = number - 1, number + 1
     points = ("co", before), ("handle_right", before), ("handle_left", after), ("co", after)
     p = np.array([keys[name][at] for name, at in points], float)

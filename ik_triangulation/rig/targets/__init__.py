@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Targets of limbs: goals at each frame, targets that nobody has touched yet, their motion, and props."""
+"""Targets of limbs: goals at each frame, untouched targets, their motion, and props."""
 
 from ...registration import lazy_modules
 

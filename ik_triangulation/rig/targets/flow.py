@@ -117,15 +117,14 @@ def _path_of(ob: Object, depsgraph: Depsgraph) -> tuple[Numbers, bool]:
 
 
 class Streamline:
-    """The way of a tip along a flow, from frame to frame: where it goes next, as a frame (4x4, world space).
+    """The path of a tip along a flow: its next place from frame to frame, as a frame (4x4, world space).
 
-    Z is along the way, and the frame turns with that as little as possible.
+    Z is along the path, and the frame turns with that as little as possible.
     """
 
     def __init__(self, place: Vector, frame: float) -> None:
         self.place, self.frame = place, frame
         self._turn = Quaternion()
-        self._begun = False
 
     def go(self, flow: Flow, frame: float) -> Matrix:
         """Go on to a later frame along the flow at that frame; at the frame where it is it only turns."""

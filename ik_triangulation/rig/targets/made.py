@@ -1,17 +1,28 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Empties that were made as targets: in a collection of their armature, and removed with the limb if nobody needs them.
+"""Empties that were made as targets, and the spaces in which targets move.
 
-The mark is a custom property, so that an object of the user's own is never taken for one of these.
+Such an empty is in a collection of its armature, and is removed with the limb if it is not used elsewhere. Its mark is
+a custom property, so that an object of the user's own is never taken for one of these.
+
+A space is an object or a bone with which a target moves over a span of frames, by a Child Of constraint. The influence
+of the constraint has keyframes without interpolation: 1 from the first frame of the span, 0 after the last. So Blender
+shows the target where it acts, also where the extension is not installed, and its own keyframes within the span are in
+that space.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import bpy
-from bpy.types import Collection, Object, Scene, ViewLayer
+import numpy as np
+from bpy.types import Collection, Constraint, Object, PoseBone, Scene, ViewLayer
 
-from ..map_objects import home
+from ..keyframes import get_keys
+from ..keyframes.channelbags import channelbag_of, find_curves
+from ..scene_objects import home
+from ..timeline import Clock
 
 # Custom property: of empties True, of collections the name that their armature had. A pointer to the armature would
 # keep it in the file when the user deletes it.
@@ -40,12 +51,12 @@ def is_made(target: Object | None) -> bool:
 
 
 def hangs_at_most_on(armature: Object, target: Object) -> bool:
-    """Tell whether a target hangs on nothing, or on the armature as a whole, as those that were made for it do."""
+    """Tell whether a target has no parent, or the armature as a whole, as the targets made for it have."""
     return target.parent is None or (target.parent == armature and target.parent_type == "OBJECT")
 
 
 def made_targets(armature: Object) -> list[Object]:
-    """Return the empties in the collections of the targets of an armature, also those that no limb has any more."""
+    """Return the empties in the collections of an armature's targets, unused ones as well."""
     return [ob for each in _collections(armature) for ob in each.objects if is_made(ob)]
 
 
@@ -110,7 +121,7 @@ def _has_target_in(armature: Object, collection: Collection) -> bool:
 
 
 def _is_used(target: Object, armature: Object) -> bool:
-    """Tell whether anything in the file refers to a target, other than what it is shown in."""
+    """Tell whether anything in the file refers to a target, other than its collections and scenes."""
     users = bpy.data.user_map(subset=[target])[target]
     if any(user not in (target, armature) and not isinstance(user, (Collection, Scene)) for user in users):
         return True
@@ -125,3 +136,70 @@ def _is_used(target: Object, armature: Object) -> bool:
 
 def _uses(limb: bpy.types.PropertyGroup, target: Object) -> bool:
     return target in (limb.target, limb.pole_target) or any(stop.target == target for stop in limb.reach_stops)
+
+
+_NAME = "Space: "  # and the object or bone: the constraints that are ours
+_ON = 0.5
+
+
+class TargetSpace(NamedTuple):
+    """A span of frames in which a target moves with an object, or with one of its bones."""
+
+    object: Object | None
+    bone: str
+    frame_start: int
+    frame_end: int
+
+    @property
+    def name(self) -> str:
+        """The name of the bone or object."""
+        return self.bone or (self.object.name if self.object else "")
+
+    @property
+    def changes(self) -> tuple[int, int, int]:
+        """The frames at which the channels of a target may step: its first, its last and the one after."""
+        return self.frame_start, self.frame_end, self.frame_end + 1
+
+
+def is_space(constraint: Constraint) -> bool:
+    """Tell whether a constraint was made as a space of a target."""
+    return bool(constraint.type == "CHILD_OF" and constraint.name.startswith(_NAME) and not constraint.mute)
+
+
+def space_constraints(owner: Object | PoseBone) -> list[Any]:
+    """Return the constraints that are spaces of an object or bone, in their order on it."""
+    return [each for each in owner.constraints if is_space(each)]
+
+
+def new_space(owner: Object | PoseBone, space: Object, bone: str) -> Any:
+    """Add a space without effect to an object or bone, and return its constraint."""
+    made = owner.constraints.new("CHILD_OF")
+    made.name = _NAME + (bone or space.name)
+    made.target, made.subtarget = space, bone
+    made.show_expanded, made.influence = False, 0.0
+    return made
+
+
+def span_of(constraint: Constraint, scene: Scene) -> tuple[int, int] | None:
+    """Return the first and the last frame of a space; None where it has no keyframes, or no effect at any frame."""
+    ob = constraint.id_data
+    curve = find_curves(channelbag_of(ob), constraint.path_from_id("influence"), 1).get(0)
+    if curve is None:
+        return None
+    times, values = get_keys(curve, ["co"])["co"].T
+    on, clock = np.flatnonzero(values > _ON), Clock(scene, ob)
+    if not len(on):
+        return None
+    after = np.flatnonzero((values <= _ON) & (times > times[on[0]]))
+    last = clock.frame(float(times[after[0]])) - 1.0 if len(after) else float(scene.frame_end)
+    return round(clock.frame(float(times[on[0]]))), round(last)
+
+
+def spaces_on(owner: Object | PoseBone, scene: Scene) -> Sequence[tuple[Any, TargetSpace]]:
+    """Return the constraints of an object or bone that are its spaces, each with the span, in order of time."""
+    found = []
+    for each in space_constraints(owner):
+        span = span_of(each, scene)
+        if span is not None:
+            found.append((each, TargetSpace(each.target, each.subtarget, *span)))
+    return sorted(found, key=lambda pair: pair[1].frame_start)

@@ -49,7 +49,7 @@ def insert_keys(owner: Any, prop: str, scene: Scene, always: bool = False) -> No
     if edit.use_keyframe_insert_available and not always:
         options.add("INSERTKEY_AVAILABLE")
         if owner.path_from_id(prop) not in {curve.data_path for curve in curves_of(owner.id_data)}:
-            return  # asked to insert it all the same, Blender warns
+            return  # Blender would warn that it inserts nothing
     if tools.auto_keying_mode == "REPLACE_KEYS":
         options.add("INSERTKEY_REPLACE")
     _insert(owner, prop, options=options, keytype=tools.keyframe_type)
@@ -205,7 +205,7 @@ class TargetMotion:
         self._mode, (self._rotating, _) = self.owner.rotation_mode, channel(self.owner)
         self._locations: list[tuple[float, ...]] = []
         self._rotations: list[tuple[float, ...]] = []
-        self._wanted: list[Matrix] = []
+        self._matrices: list[Matrix] = []
         self._ahead: float | None = None
 
     @property
@@ -217,7 +217,11 @@ class TargetMotion:
         """Add a frame, evaluated. Raises TargetError for a target that is scaled flat, RigError for such a tip."""
         limb = self.limb
         looks = limb.orientation == "LOOK"
-        wanted = self._seen(depsgraph, frame) if looks else _wanted(self._shown, depsgraph, frame, self._turns)
+        wanted = (
+            self._target_looked_at(depsgraph, frame)
+            if looks
+            else _target_at_tip(self._shown, depsgraph, frame, self._turns)
+        )
         basis = self._into_channels(wanted, depsgraph)
         if is_flat(basis):
             raise TargetError(_FLAT.format(limb.target_name, frame))
@@ -228,7 +232,7 @@ class TargetMotion:
         before = self._rotations[-1] if self._rotations else tuple(getattr(self.owner, self._rotating))
         self._locations.append(tuple(place))
         self._rotations.append(tuple(values_for(turn, self._mode, _FREE, before)))
-        self._wanted.append(wanted)
+        self._matrices.append(wanted)
 
     def channels(self) -> list[Channel]:
         """Return the channels of all frames."""
@@ -237,18 +241,18 @@ class TargetMotion:
         return [Channel(group, path, each, range(each.shape[1])) for path, each in zip(self.paths, values, strict=True)]
 
     def apart(self, index: int, depsgraph: Depsgraph) -> float:
-        """Return how far the target is from where it is to be at the frame that was seen as number `index`, evaluated.
+        """Return the distance of the target from its place at the frame with number `index`, as evaluated.
 
         The distance is in Blender units, to which its greatest axis of rotation adds one for each radian.
         """
         shown = frame_of(self.limb.target, self.limb.subtarget, depsgraph)
-        wanted = self._wanted[index]
+        wanted = self._matrices[index]
         turned = orientation(shown.to_3x3()).rotation_difference(orientation(wanted.to_3x3()))
         return float((shown.translation - wanted.translation).length + turned.angle)
 
-    def _seen(self, depsgraph: Depsgraph, frame: float) -> Matrix:
+    def _target_looked_at(self, depsgraph: Depsgraph, frame: float) -> Matrix:
         """Return the world matrix (4x4) of the target with which the tip looks at it as shown; its scale stays."""
-        limb, now = self.limb, _now(self.limb, depsgraph, frame)
+        limb, now = self.limb, _target_shown(self.limb, depsgraph, frame)
         armature = limb.armature.evaluated_get(depsgraph)
         bone, look = armature.pose.bones[self._shown.tip], look_of(limb.armature, limb.tip, limb.look_axis)
         turned = orientation(bone.matrix.to_3x3())
@@ -350,7 +354,7 @@ def keyable_owner(limb: Limb) -> Any:
     return owner
 
 
-def _now(limb: Limb, depsgraph: Depsgraph, frame: float) -> Matrix:
+def _target_shown(limb: Limb, depsgraph: Depsgraph, frame: float) -> Matrix:
     """Return the world matrix (4x4) of the target as shown. Raises TargetError for a target that is scaled flat."""
     now = frame_of(limb.target, limb.subtarget, depsgraph)
     if is_flat(now):
@@ -358,12 +362,12 @@ def _now(limb: Limb, depsgraph: Depsgraph, frame: float) -> Matrix:
     return now
 
 
-def _wanted(limb: Limb, depsgraph: Depsgraph, frame: float, turns: bool = True) -> Matrix:
+def _target_at_tip(limb: Limb, depsgraph: Depsgraph, frame: float, turns: bool = True) -> Matrix:
     """Return the world matrix (4x4) of the target with which the tip is where it is shown; its scale stays.
 
     With `turns` off so does its orientation if the limb does not read it.
     """
-    now = _now(limb, depsgraph, frame)
+    now = _target_shown(limb, depsgraph, frame)
     _, relative = offset_of(limb, depsgraph)  # the tip in the target's space
     turned = orientation(now.to_3x3()) @ relative
     kind = orientation_of(limb, looks_of(limb.target, limb.subtarget, depsgraph))

@@ -128,7 +128,7 @@ class PropKeys:
         self._others = values_shown(prop, {curve.data_path for curve in bag.fcurves} - ours if bag else ())
 
     def last_before(self, frame: int) -> int | None:
-        """Return the frame of the last key of its transform before that one, rounded down; None without any."""
+        """Return the frame of the last key of its transform before another frame, rounded down; None without one."""
         curves = [c for path in _paths(self._prop) for c in find_curves(channelbag_of(self._prop), path).values()]
         keys = [self._clock.frame(point.co[0]) for curve in curves for point in curve.keyframe_points]
         return max((int(key // 1) for key in keys if key < frame), default=None)

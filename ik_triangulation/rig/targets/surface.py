@@ -149,7 +149,7 @@ def surface_frame(limb: Limb, depsgraph: Depsgraph) -> Matrix:
     sole = _sole(limb) if laid else None
 
     def turned_at(normal: Vector) -> Quaternion:
-        return _laid(rotation, sole, normal) if laid else rotation_between(_UP, normal)
+        return _laid_flat(rotation, sole, normal) if laid else rotation_between(_UP, normal)
 
     reach, hand = sum(lengths), -aside
     if laid and len(bones) > 1:  # the rest of the limb reaches for where the hand or foot then begins
@@ -177,7 +177,7 @@ def surface_state(ob: Object, depsgraph: Depsgraph) -> tuple[Matrix, bytes]:
     return shown.matrix_world.copy().freeze(), digest
 
 
-def _laid(tip: Quaternion, sole: Vector | None, normal: Vector) -> Quaternion:
+def _laid_flat(tip: Quaternion, sole: Vector | None, normal: Vector) -> Quaternion:
     """Return the rotation of a tip as animated (world space), its sole or palm turned against the surface."""
     facing = tip @ sole if sole else orthogonal(-normal, tip @ _BONE) or -normal
     return rotation_between(facing, -normal) @ tip

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Targets that were made for a body: not turned yet, waiting until they are moved, or hung on its own bones.
 
-Targets that were made for hands, and whether somebody has turned them since. A hand whose target is only moved stays
-natural to its forearm. It turns with its target, over the whole shot, once that is turned anywhere in it: now, by keys,
-a driver or a constraint. Keys that hold the rotation with which the target was made turn nothing, as Blender keys
-rotation along with location by default; nor does the target's parent.
+A hand whose target is only moved stays natural to its forearm. It turns with its target, over the whole shot, once that
+is turned anywhere in it: now, by keys, a driver or a constraint. Keys that hold the rotation with which the target was
+made turn nothing, as Blender keys rotation along with location by default; nor does the target's parent. The rotation
+is stored on the target: another target of the limb has none, and a copy of this one has it too.
 
-The rotation is stored on the target: another target of the limb has none, and a copy of this one has it too.
-
-Targets that wait: those of a body that was set up, until somebody moves or keys them. A hand whose empty has not been
-touched follows the body with its own animation, as if it had no target. The empty goes along with it, so that it is at
-the hand when it is taken.
+Targets of a body that was set up wait until they are moved or keyed. A hand whose empty has not been touched follows
+the body with its own animation, as if it had no target. The empty goes along with it, so that it is at the hand when it
+is taken.
 """
 
 from __future__ import annotations
@@ -35,8 +33,7 @@ from ..limb import Limb
 from ..rotation import channel, rotation_from, values_for
 from ..stance import look_of
 from ..timeline import curves_in, strips_of
-from .made import hangs_at_most_on
-from .spaces import is_space, space_constraints
+from .made import hangs_at_most_on, is_space, space_constraints
 
 MADE_ROTATION = "ik_triangulation_made_rotation"  # the property of objects
 _TURNED = radians(0.1)  # more than this is a turn
@@ -78,7 +75,7 @@ def forget_rotation(target: Object) -> None:
 
 def made_rotation_of(target: Object) -> tuple[float, ...]:
     """Return the quaternion with which a target was made for a hand; zeros, or nothing, if it was not."""
-    return tuple(getattr(target, MADE_ROTATION, ()))  # there is none where nothing is registered
+    return tuple(getattr(target, MADE_ROTATION, ()))  # missing where nothing is registered
 
 
 def is_as_made(target: Object) -> bool:
@@ -176,7 +173,7 @@ def is_waiting(bone: PoseBone) -> bool:
 
 
 def is_untouched(bone: PoseBone) -> bool:
-    """Tell whether the target of this limb was made for it and nobody has moved, keyed, parented or constrained it."""
+    """Tell whether the target was made for this limb and was never moved, keyed, parented or constrained."""
     posed, target = bone.ik_triangulation_posed, bone.ik_triangulation.target
     if not posed.is_property_set("waits_at") or target is None or bone.ik_triangulation.subtarget:
         return False

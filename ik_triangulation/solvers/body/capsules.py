@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...goals.clearance import Axes, Segments
+from ...goals.obstacles import Axes, Segments
 from ...kinematics import Body
 from ...kinematics.arrays import Columns, Indices, Numbers
 from ...kinematics.batch import Geometry

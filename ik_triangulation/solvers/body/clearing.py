@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...cooperative import Work
-from ...goals.clearance import ClearTask, Segments
 from ...goals.from_goals import RADIAN, point_task
+from ...goals.obstacles import ClearTask, Segments
 from ...goals.orientation import OrientTask
 from ...goals.pole import PoleTask
 from ...goals.task import PlaceTask, Task, unwrapped

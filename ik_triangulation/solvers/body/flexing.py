@@ -26,7 +26,7 @@ from ...kinematics.arrays import Indices, Numbers
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import cross, dot, exponential, lengths, normalized, product, rotate
 from ...kinematics.body_anatomy import Part, TwoPartLimb, joints_between
-from ...kinematics.flexion import allowed_flexion, hinge_axis
+from ...kinematics.framed import allowed_flexion, hinge_axis
 
 _ROOT_MOVE = 3.0
 _COMPLIANCE = {

@@ -18,9 +18,9 @@ import numpy as np
 from mathutils import Quaternion, Vector
 
 from ...goals.from_goals import RADIAN, point_task
-from ...goals.heels import Heel, HeelTask
 from ...goals.orientation import OrientTask
 from ...goals.pole import PoleTask
+from ...goals.support import Heel, HeelTask
 from ...goals.task import PlaceTask, Task, unwrapped
 from ...kinematics import Joint, Locked
 from ...kinematics.arrays import Numbers

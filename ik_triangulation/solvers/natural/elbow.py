@@ -28,7 +28,7 @@ from ...kinematics.batch.algebra import (
     rotate_back,
     to_half_turns,
 )
-from ...kinematics.flexion import hinge_axis
+from ...kinematics.framed import hinge_axis
 
 MOST_ASIDE = np.radians(15.0)  # off its hinge up to which a straight elbow bends; the upper bone turns for more
 AHEAD = np.radians(2.0)  # of the tip of an end, seen from the elbow, from which on the end turns

@@ -17,7 +17,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ...goals import Goal, Orientation, Point, Pole
 from ...kinematics import Free, Freedom, Hinge, Pose
 from ...kinematics.batch.coordinates import bounded
-from ...kinematics.flexion import hinge_axis
+from ...kinematics.framed import hinge_axis
 from ...kinematics.freedom import clamp_to_range
 from ...kinematics.rotation import about, rotation_angle, rotation_between, wrap
 from ..finish import least_error

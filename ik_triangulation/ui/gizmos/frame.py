@@ -36,7 +36,7 @@ _ALPHA = 0.6
 
 GuideLine = tuple[int, Vector]  # number of an axis, for its colour, and its direction in world space
 
-_EDGE_ON = 0.05  # cosine between a plane and the line of sight below which places in it cannot be told
+_EDGE_ON = 0.05  # cosine between a plane and the line of sight below which places in it are undefined
 _HEAD_ON = 0.05  # sine between an axis and the line of sight, likewise
 
 
@@ -46,7 +46,7 @@ def target_of(bone: PoseBone | None) -> tuple[Object, str] | None:
         return None
     stored = bone.ik_triangulation
     target = stored.target
-    if target is None or target.library is not None or stored.hold:  # what a foot stands on is not dragged
+    if target is None or target.library is not None or stored.hold:  # the ground under a foot is not dragged
         return None
     subtarget = bone_of(target, stored.subtarget)
     return None if subtarget and subtarget not in target.pose.bones else (target, subtarget)
@@ -202,7 +202,7 @@ def turned_by(view: View, pivot: Vector, before: Vector, now: Vector) -> float:
 
 
 def _on_plane(view: View, pivot: Vector, normal: Vector, start: Vector, now: Vector) -> Vector:
-    """Return the way between two places of the mouse on a plane through `pivot`; none where the plane is not seen."""
+    """Return the offset between two places of the mouse on a plane through `pivot`; zero where the plane is edge-on."""
     places = []
     for mouse in (start, now):
         point, sight = view.under(mouse, pivot)

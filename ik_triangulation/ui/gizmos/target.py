@@ -151,7 +151,7 @@ def blender_shows_its_own(context: Context) -> bool:
 
 
 def _along(number: int) -> Matrix:
-    """Return the rotation (4x4) that takes Z, the axis of arrows and rings, to the axis of that number."""
+    """Return the rotation (4x4) that takes Z, the axis of arrows and rings, to an axis by its number."""
     return _AXES[2].rotation_difference(_AXES[number]).to_matrix().to_4x4()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake, Bake Again and Delete Generated Keys, and the switch that has deform bones follow what is baked."""
+"""Solve Pose, Live, Bake, Bake Again, Delete Generated Keys, and whether deform bones follow what is baked."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -7,15 +7,16 @@ from dataclasses import replace
 from math import inf
 
 import bpy
-from bpy.props import BoolProperty
+from bpy.props import BoolProperty, StringProperty
 from bpy.types import Context, PoseBone
 
 from ...cooperative import Job
+from ...errors import ChainError
 from ...jobs import bake as bakes
-from ...jobs import bake_wave, controls, keys
+from ...jobs import bake_wave, controls, keys, live, tips
+from ...jobs import pose as poses
 from ...jobs import problem as problems
 from ...jobs import report as reporting
-from ...jobs import tips as following
 from ...rig import body as rig_body
 from ...rig import limb as rig_limb
 from ...rig.by_hand import record
@@ -45,6 +46,78 @@ from .adjust import (
     load_preset,
 )
 from .base import IKOperator, JobOperator, report_outcome
+
+
+class POSE_OT_ik_triangulation_solve(PresetChoice, ComfortAdjustments, IKOperator):
+    bl_idname = "pose.ik_triangulation_solve"
+    bl_label = "Solve Pose"
+    bl_description = "Rotate the limb's bones so that the tip reaches the target; inserts keys if Auto Keying is on"
+
+    poll_problem = staticmethod(cannot_solve)
+
+    def act(self, context: Context) -> set[str]:
+        key = context.scene.tool_settings.use_keyframe_insert_auto
+        body = active_body(context)
+        if body is not None:
+            where = context.scene, context.view_layer
+            posed = poses.solve_body_pose(body, *where, key=key)
+            return self.conclude(lambda: report_outcome(self, context, [tips.with_followers(posed, body, *where)]))
+        with ExitStack() as undo:
+            load_preset(self, context, undo)
+            (limb,) = adjusted(self, [active_limb(context)], *COMFORT)
+            report = poses.solve_pose(limb, context.scene, context.view_layer, key=key)
+            undo.pop_all()
+        return self.conclude(lambda: report_outcome(self, context, [report]))
+
+    def draw(self, context: Context) -> None:
+        column = self.column()
+        draw_preset(column, self)
+        draw_comfort(column, self)
+
+
+class POSE_OT_ik_triangulation_live(IKOperator):
+    bl_idname = "pose.ik_triangulation_live"
+    bl_label = "Live"
+    bl_description = (
+        "Solve the limb, or its whole body, whenever a target moves, until switched off. Keys are inserted only if "
+        "Auto Keying is on; frames that have keys are shown unchanged"
+    )
+
+    tip: StringProperty(
+        name="Tip", description="Bone at the end of the limb; the active bone if empty", options={"SKIP_SAVE"}
+    )
+
+    @classmethod
+    def poll_problem(cls, context: Context) -> str | None:
+        # poll() does not know the tip that is passed: it is enough that some limb could be started or stopped.
+        reason = cannot_pose(context)
+        if reason is None:
+            can = live.under_way() or any(b.ik_triangulation.target for b in active_armature(context).pose.bones)
+            reason = None if can else cannot_solve(context)
+        return reason
+
+    def act(self, context: Context) -> set[str]:
+        armature, active = active_armature(context), active_bone(context)
+        tip = self.tip or (active.name if active else "")
+        if tip not in armature.pose.bones:
+            raise ChainError(f"'{armature.name}' has no bone '{tip}'. Make the bone at the end of the limb active.")
+        (live.stop if live.is_live(armature, tip) else live.start)(armature, tip)
+        return {"FINISHED"}
+
+
+class POSE_OT_ik_triangulation_live_stop(IKOperator):
+    bl_idname = "pose.ik_triangulation_live_stop"
+    bl_label = "Stop Live"
+    bl_description = "Stop all live limbs; they keep their current pose"
+
+    @classmethod
+    def poll_problem(cls, context: Context) -> str | None:
+        return None if live.under_way() else "No limb is live"
+
+    def act(self, context: Context) -> set[str]:
+        live.stop_all()
+        return {"FINISHED"}
+
 
 _RANGE = ("frame_start", "frame_end", "step")
 _SETTINGS = ("smoothing", "soft_edge", *COMFORT, *REDUCTION)
@@ -152,10 +225,10 @@ class POSE_OT_ik_triangulation_bake_all(_AdjustableBake):
             return (
                 yield from bakes.bake_spans.steps(limbs, self.spans(context, _tips(limbs)), *where, seconds=seconds)
             )
-        tips, active = [rig.tips[-1] for rig in rigs], active_bone(context)
+        names, active = [rig.tips[-1] for rig in rigs], active_bone(context)
         if active is not None:  # its settings are those that are seen
-            tips = [active.name if active.name in rig.tips else tip for rig, tip in zip(rigs, tips, strict=True)]
-        bones = [armature.pose.bones[name] for name in tips]
+            names = [active.name if active.name in rig.tips else name for rig, name in zip(rigs, names, strict=True)]
+        bones = [armature.pose.bones[name] for name in names]
         spans = self.spans(context, [*bones, *(armature.pose.bones[name] for name in alone)])
         bodies = [self.body_bake(*each) for each in zip(rigs, bones, spans, strict=False)]
         every = rig_limb.enabled_limbs(armature, rig_limb.selected_bones(armature)) if alone else []
@@ -244,8 +317,8 @@ class POSE_OT_ik_triangulation_follow_set(IKOperator):
         report, ends = result.report, (result.report.numbers[0], result.report.numbers[-1])
         if report.hips:
             body = active_body(context)
-            remedies = following.let_body_follow(body, *ends, key, *where)
-            report = following.measured_again(body, report, *where)
+            remedies = tips.let_body_follow(body, *ends, key, *where)
+            report = tips.measured_again(body, report, *where)
         else:
             remedies, report = (
                 controls.let_follow(active_limb(context), *ends, key, *where),
@@ -261,6 +334,9 @@ class POSE_OT_ik_triangulation_follow_set(IKOperator):
 
 register, unregister = bpy.utils.register_classes_factory(
     (
+        POSE_OT_ik_triangulation_solve,
+        POSE_OT_ik_triangulation_live,
+        POSE_OT_ik_triangulation_live_stop,
         POSE_OT_ik_triangulation_bake,
         POSE_OT_ik_triangulation_bake_all,
         POSE_OT_ik_triangulation_rebake,

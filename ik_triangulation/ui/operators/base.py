@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bases of all operators: errors reported instead of raised; jobs with progress, cancelling and a report.
 
-Run an operator again in the window when a change in Adjust Last Operation takes long: with progress and Esc. Blender
+A job runs in slices of time. It can be stopped between two slices, and then leaves no changes behind.
+
+An operator is run again in the window when a change in Adjust Last Operation takes long: with progress and Esc. Blender
 calls execute() for every change of a field, also while it is dragged, and hears no key until that returns. A job that
 is too slow for this cancels, on which Blender restores what the operator had made before. As soon as the field is let
 go, this is undone and the operator is invoked with the changed values, which gives what a first run with these values
@@ -15,24 +17,89 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from math import inf
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import bpy
+from bpy.app.handlers import persistent
 from bpy.props import BoolProperty
-from bpy.types import Context, Event, Operator, UILayout, WindowManager
+from bpy.types import Context, Event, Object, Operator, UILayout, WindowManager
 
-from ...cooperative import Job, Progress, run_through
-from ...errors import IKError
+from ...cooperative import Job, Progress, no_garbage_collection, run_through
+from ...errors import IKError, RigError, TargetError
 from ...jobs import report as reporting
 from ..context import active_armature, active_bone, cannot_edit
 from ..last_result import remember_result
-from ..modal_job import ModalJob
 from ..overlay.updates import announce_change
 from ..translation import translated
 from .adjust import different
+
+Result = TypeVar("Result")
+_running: list[ModalJob] = []
+
+
+class ModalJob(Generic[Result]):
+    """A job, such as a bake, that runs in slices: each call of work() advances it by at least one part.
+
+    `done` and `of` are the parts done and the parts in all.
+    """
+
+    def __init__(self, job: Job[Result]) -> None:
+        self._job = job
+        self.done, self.of = 0, 1
+        _running.append(self)
+
+    @property
+    def stopped(self) -> bool:
+        """True when the job has ended: finished, failed or stopped."""
+        return self not in _running
+
+    def work(self, seconds: float) -> Result | None:
+        """Run the job for about this long; return its result when it is finished, else None.
+
+        Raises the job's own errors, and RigError if something it needs was removed in the meantime; nothing is changed
+        then.
+        """
+        until = perf_counter() + seconds
+        try:
+            with no_garbage_collection():
+                while True:
+                    self.done, self.of = next(self._job)
+                    if perf_counter() > until:
+                        return None
+        except StopIteration as finished:
+            _running.remove(self)
+            result: Result = finished.value
+            return result
+        except ReferenceError as error:
+            self.stop()
+            raise RigError("Something that this needs has been removed in the meantime. Start it again.") from error
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Stop the job and undo its changes, unless it has ended."""
+        if self.stopped:
+            return
+        _running.remove(self)
+        with suppress(ReferenceError):  # removed data need not be restored
+            self._job.close()
+
+
+@persistent  # type: ignore[untyped-decorator]
+def _stop_all(*_: object) -> None:
+    """Stop all running jobs before undo, redo or loading a file replaces the data they refer to."""
+    while _running:
+        _running[-1].stop()
+
+
+def _before_replacing() -> list[list]:
+    handlers = bpy.app.handlers
+    return [handlers.undo_pre, handlers.redo_pre, handlers.load_pre]
+
 
 _LOOK = 0.05  # seconds from one look at the mouse to the next
 
@@ -99,6 +166,14 @@ class IKOperator(Operator):
         """Report the error and cancel the operator."""
         self.tell({"ERROR"}, f"IK Triangulation: {error}")
         return {"CANCELLED"}
+
+
+def named_object(context: Context, name: str) -> Object:
+    """Return the object of the scene with a name. Raises TargetError if there is none."""
+    found = context.scene.objects.get(name)
+    if found is None:
+        raise TargetError(f"'{name}' is no object of this scene. Choose one of it.")
+    return found
 
 
 def report_outcome(operator: Operator, context: Context, reports: Sequence[reporting.Report]) -> set[str]:
@@ -204,9 +279,6 @@ def _restore() -> None:
             bpy.ops.ed.redo()
 
 
-register, unregister = bpy.utils.register_classes_factory((WM_OT_ik_triangulation_is_held,))
-
-
 class _SlowError(Exception):
     """A job takes longer than it may."""
 
@@ -247,7 +319,7 @@ class JobOperator(IKOperator):
         until = started + _AT_ONCE if adjusting else inf
         wm.progress_begin(0, 100)
         try:
-            result = run_through(self.job(context, until - started), _told(wm, until))
+            result = run_through(self.job(context, until - started), _progress_until(wm, until))
         except _SlowError:
             return self._run_again(context)
         except IKError as error:
@@ -262,7 +334,7 @@ class JobOperator(IKOperator):
         return {"CANCELLED"}
 
     def _end(self, context: Context, result: Any, seconds: float) -> set[str]:
-        """Report the result of a job that took so many `seconds`."""
+        """Report the result of a job that took `seconds`."""
         self._took = seconds
         return self.conclude(lambda: self.report_result(context, result))
 
@@ -339,7 +411,7 @@ class JobOperator(IKOperator):
         _show_text(context, translated(text))
 
 
-def _told(wm: WindowManager, until: float) -> Progress:
+def _progress_until(wm: WindowManager, until: float) -> Progress:
     """Return the function that shows progress by the mouse cursor, and ends a job that goes on after `until` [s]."""
 
     def tell(done: int, of: int) -> None:
@@ -356,3 +428,16 @@ def _show_text(context: Context, text: str | None) -> None:
         context.workspace.status_text_set(text)
     if context.area:
         context.area.header_text_set(text)
+
+
+def register() -> None:
+    bpy.utils.register_class(WM_OT_ik_triangulation_is_held)
+    for handlers in _before_replacing():
+        handlers.append(_stop_all)
+
+
+def unregister() -> None:
+    _stop_all()
+    for handlers in _before_replacing():
+        handlers.remove(_stop_all)
+    bpy.utils.unregister_class(WM_OT_ik_triangulation_is_held)

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Add limbs, whole bodies and targets, remove limbs; load and save presets of limbs."""
+"""Add limbs, whole bodies, targets and the reach demo, remove limbs; load and save presets of limbs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import bpy
 from bl_operators.presets import AddPresetBase
 from bpy.props import BoolProperty, StringProperty
-from bpy.types import Context, Event, Object, PropertyGroup
+from bpy.types import Context, Event, Menu, Object, PropertyGroup
 
 from ...errors import ChainError, SettingError
-from ...jobs import live, removal, setup
+from ...jobs import demo, live, removal, setup
 from ...presets import SUBDIR, SUFFIX, built_in, find_preset, names, shown_as
 from ...presets import file as preset_file
 from ...presets import limb as preset_limb
@@ -42,26 +42,22 @@ class POSE_OT_ik_triangulation_body_add(IKOperator):
         chosen = rig_limb.selected_bones(armature) if context.mode == "POSE" else []
         ends = setup.lowest_of(armature, chosen)
         made = setup.set_up_body(armature, ends if _FEWEST <= len(ends) <= _MOST else ())
-        return self.conclude(lambda: self._tell_about(armature, made))
-
-    def _tell_about(self, armature: Object, made: "setup.NewBody") -> None:
-        """Select a tip of the body and tell of all."""
-        text, doubts = show_body(armature, made)
-        self.tell({"INFO"}, f"Body: {text}")
-        if doubts:
-            self.tell(
-                {"WARNING"}, f"Check the limbs: {doubts}. If one is wrong, select the tips of all and set up again."
-            )
+        return self.conclude(lambda: tell_body(self, armature, made, lambda body: f"Body: {body}"))
 
 
-def show_body(armature: Object, made: "setup.NewBody") -> tuple[str, str]:
-    """Select a tip of a body that was set up; return what was made, and what is doubtful."""
+def tell_body(operator: IKOperator, armature: Object, made: "setup.NewBody", sentence: Callable[[str], str]) -> None:
+    """Select a tip of a body that was set up, and report it by a `sentence` with its parts, and what is doubtful."""
     for tip in (*made.reach, *made.held, *made.looking):
         live.stop(armature, tip)
     rig_limb.select_only(armature, [(made.reach or made.looking or made.held)[0]])
     reach, held, head = (", ".join(f"'{tip}'" for tip in tips) for tips in (made.reach, made.held, made.looking))
     reaches, looks = f"{reach} reach, " if reach else "", f"{head} looks, " if head else ""
-    return f"{reaches}{held} held, {looks}hips '{made.hips}' move, balance is on", "; ".join(made.doubts)
+    operator.tell({"INFO"}, sentence(f"{reaches}{held} held, {looks}hips '{made.hips}' move, balance is on"))
+    doubts = "; ".join(made.doubts)
+    if doubts:
+        operator.tell(
+            {"WARNING"}, f"Check the limbs: {doubts}. If one is wrong, select the tips of all and set up again."
+        )
 
 
 class POSE_OT_ik_triangulation_limb_add(IKOperator):
@@ -93,7 +89,7 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
         others = ", ".join(f"'{name}'" for name in chosen if name not in tips)
         instead = f". {', '.join(taken)} used instead of {others}, which belongs to the limb" if taken else ""
         limbs = [armature.pose.bones[tip].ik_triangulation for tip in tips]
-        self.tell({"INFO"}, f"Limbs: {', '.join(map(_named, limbs, tips))}{instead}")
+        self.tell({"INFO"}, f"Limbs: {', '.join(map(_full_label, limbs, tips))}{instead}")
         for tip, limb in zip(tips, limbs, strict=True):
             if limb.chain_count == 1 and limb.body_part == "NONE" and limb.orientation != "LOOK":
                 self.tell({"WARNING"}, f"'{tip}' has no parent bone that can rotate, so the limb is this bone alone")
@@ -118,17 +114,12 @@ class POSE_OT_ik_triangulation_limb_add(IKOperator):
                 f"{count} bones are selected, and they are no body that is recognized. Click the bone at the end of a "
                 "limb, such as a hand, and add it alone."
             ) from error
-        self.conclude(lambda: self._tell_about_body(armature, count, made))
-        return True
-
-    def _tell_about_body(self, armature: Object, count: int, made: "setup.NewBody") -> None:
-        """Select a tip of the body that was made instead of limbs of so many bones, and tell of all."""
-        text, doubts = show_body(armature, made)
-        self.tell({"INFO"}, f"{count} bones are selected, so their body was set up: {text}")
-        if doubts:
-            self.tell(
-                {"WARNING"}, f"Check the limbs: {doubts}. If one is wrong, select the tips of all and set up again."
+        self.conclude(
+            lambda: tell_body(
+                self, armature, made, lambda body: f"{count} bones are selected, so their body was set up: {body}"
             )
+        )
+        return True
 
 
 class POSE_OT_ik_triangulation_limb_remove(IKOperator):
@@ -220,7 +211,7 @@ _MIDDLE = {"NECK": "Head", "SPINE": "Spine", "TAIL": "Tail"}  # of which a body 
 _ENDS = {"ARM": "hand", "LEG": "foot"}
 
 
-def _named(limb: PropertyGroup, tip: str) -> str:
+def _full_label(limb: PropertyGroup, tip: str) -> str:
     """Return the animator's name of a limb with the bone it ends in."""
     label = limb_label(limb, tip)
     return label if tip in label else f"{label} ({tip})"
@@ -312,7 +303,33 @@ class POSE_OT_ik_triangulation_preset_add(IKOperator):
         return {"FINISHED"}
 
 
-register, unregister = bpy.utils.register_classes_factory(
+class OBJECT_OT_ik_triangulation_demo_add(IKOperator):
+    bl_idname = "object.ik_triangulation_demo_add"
+    bl_label = "Reach Demo"
+    bl_description = "Add a figure that is set up as a body, with keys that take its hand to a ball. Bake does the rest"
+
+    @classmethod
+    def poll_problem(cls, context: Context) -> str | None:
+        if context.mode != "OBJECT":
+            return "Go to Object Mode"
+        return None if context.collection.is_editable else f"Collection '{context.collection.name}' is linked"
+
+    def act(self, context: Context) -> set[str]:
+        scene = context.scene
+        added = demo.add_demo(context.collection, scene.cursor.location.copy(), scene, context.view_layer)
+        bpy.ops.object.select_all(action="DESELECT")
+        added.armature.select_set(True)
+        bpy.ops.object.mode_set(mode="POSE")
+        rig_limb.select_only(added.armature, [demo.HAND])
+        text = f"Frames {added.frames[0]} to {added.frames[1]}: open the tab IK of the sidebar (N) and press Bake"
+        return self.conclude(lambda: self.tell({"INFO"}, text))
+
+
+def _draw_in_add_menu(menu: Menu, _context: Context) -> None:
+    menu.layout.operator(OBJECT_OT_ik_triangulation_demo_add.bl_idname, icon="OUTLINER_OB_ARMATURE")
+
+
+_register_classes, _unregister_classes = bpy.utils.register_classes_factory(
     (
         POSE_OT_ik_triangulation_body_add,
         POSE_OT_ik_triangulation_limb_add,
@@ -322,5 +339,16 @@ register, unregister = bpy.utils.register_classes_factory(
         POSE_OT_ik_triangulation_target_add,
         POSE_OT_ik_triangulation_preset_load,
         POSE_OT_ik_triangulation_preset_add,
+        OBJECT_OT_ik_triangulation_demo_add,
     )
 )
+
+
+def register() -> None:
+    _register_classes()
+    bpy.types.VIEW3D_MT_armature_add.append(_draw_in_add_menu)
+
+
+def unregister() -> None:
+    bpy.types.VIEW3D_MT_armature_add.remove(_draw_in_add_menu)
+    _unregister_classes()

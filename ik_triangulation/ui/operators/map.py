@@ -17,10 +17,10 @@ from ...jobs import problem as problems
 from ...maps import in_scene
 from ...maps.properties import IN_PLANE, IN_SPACE, PlaneMapSettings, SpaceMapSettings
 from ...rig import limb as rig_limb
-from ...rig.map_objects import PICTURE, VOLUME, remove_map
+from ...rig.scene_objects import PICTURE, VOLUME, remove_map
 from ...settings import given
-from ..comparison import clear_comparison, show_comparison, solver_label
 from ..context import active_armature, active_bone, active_chain, active_limb, cannot_solve_alone, map_of
+from ..last_result import clear_comparison, show_comparison, solver_label
 from ..overlay.ghost import clear_ghosts
 from .base import IKOperator, JobOperator, report_outcome
 

@@ -64,25 +64,25 @@ class POSE_OT_ik_triangulation_reach(PresetChoice, ComfortAdjustments, KeyAdjust
             return (yield from self._body_job(context, body, bone))
         with ExitStack() as undo:
             load_preset(self, context, undo)
-            stops, asked = self._asked(active_bone(context))
+            stops, chosen = self._stops_and_settings(active_bone(context))
             (limb,) = adjusted(self, [active_limb(context, stops[0].target if stops else None)], *COMFORT, *REDUCTION)
-            last, hold = asked.pop("frame_end"), asked.pop("hold")
+            last, hold = chosen.pop("frame_end"), chosen.pop("hold")
             where = {"scene": context.scene, "view_layer": context.view_layer, "seconds": seconds}
             report = yield from reaches.reach_through.steps(
-                limb, stops or [reaches.own_stop(limb, last, hold)], **asked, **where
+                limb, stops or [reaches.own_stop(limb, last, hold)], **chosen, **where
             )
             undo.pop_all()
         return report
 
-    def _asked(self, bone: PoseBone) -> "tuple[list[reaches.Stop], dict[str, Any]]":
-        """Return the stops saved on a tip bone, unless others are asked for, and the settings of the reach."""
+    def _stops_and_settings(self, bone: PoseBone) -> "tuple[list[reaches.Stop], dict[str, Any]]":
+        """Return the stops saved on a tip bone, unless others are given, and the settings of the reach."""
         stops, own = reaches.saved_stops(bone.ik_triangulation), rig_limb.saved_reach(bone.ik_triangulation)
         different = changed(self, own)
         return [] if different.keys() & _OF_A_STOP else stops, {**own, **different}
 
     def _body_job(self, context: Context, body: "rig_body.RigBody", bone: PoseBone) -> "Job[reporting.Report]":
         """Reach with a body by the settings that are saved on this bone, or changed in the operator."""
-        stops, asked = self._asked(bone)
+        stops, chosen = self._stops_and_settings(bone)
         settings = keys.body_settings(body, bone.name)
         given = changed(self, {name: getattr(settings, name) for name in REDUCTION})
         if "reduce_tolerance" in given:
@@ -90,8 +90,8 @@ class POSE_OT_ik_triangulation_reach(PresetChoice, ComfortAdjustments, KeyAdjust
         return (
             yield from reaches.reach_with_body.steps(
                 body,
-                stops or [reaches.body_stop(body, bone.name, asked["frame_end"], asked["hold"])],
-                **{name: value for name, value in asked.items() if name not in {*_OF_A_STOP, "prop_by"}},
+                stops or [reaches.body_stop(body, bone.name, chosen["frame_end"], chosen["hold"])],
+                **{name: value for name, value in chosen.items() if name not in {*_OF_A_STOP, "prop_by"}},
                 tip="" if bone.name in body.held else bone.name,
                 settings=replace(settings, **given),
                 scene=context.scene,

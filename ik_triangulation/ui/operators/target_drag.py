@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Move Target and Rotate Target: the limb follows while the mouse moves; by the gizmo, a shortcut, or from a script."""
+"""Move Target, Rotate Target and Drag: limb or body follows the mouse; by a gizmo, a shortcut, or from a script.
+
+The first two need a limb with a target. Drag moves any bone, without limbs, targets or lists.
+"""
 
 from __future__ import annotations
 
 from math import copysign, degrees
+from typing import cast
 
 import bpy
-from bpy.props import BoolProperty, BoolVectorProperty, FloatProperty, FloatVectorProperty
+from bpy.props import BoolProperty, BoolVectorProperty, FloatProperty, FloatVectorProperty, StringProperty
 from bpy.types import Context, Event, Region
 from mathutils import Matrix, Quaternion, Vector
 
 from ...errors import IKError, TargetError
+from ...jobs import body_drag
 from ...jobs import targets as target_jobs
-from ..context import active_armature, active_bone, cannot_solve_alone
+from ...rig import limb as rig_limb
+from ..context import active_armature, active_bone, cannot_pose, cannot_solve_alone, own_armature
 from ..gizmos import frame as dragging
 from .base import IKOperator
 
@@ -147,7 +153,7 @@ class TargetOperator(IKOperator):
         self._show(context)
 
     def _constrain(self, number: int, is_plane: bool) -> None:
-        """Keep to an axis or a plane; asked for again to those of the target itself, and then to none."""
+        """Keep to an axis or a plane; a second time to those of the target itself, and then to none."""
         wanted = tuple((each == number) != is_plane for each in range(3))
         again = tuple(self.constraint_axis) == wanted
         if again and self._is_own:
@@ -203,12 +209,12 @@ class MovingOperator(TargetOperator):
         return float(context.space_data.overlay.grid_scale_unit) * (0.1 if is_precise else 1.0)
 
 
-def lengths_text(context: Context, way: Vector) -> str:
-    """Return a way, world space, in the scene's units."""
+def lengths_text(context: Context, offset: Vector) -> str:
+    """Return the components of an offset, world space, in the scene's units."""
     units = context.scene.unit_settings
     lengths = (
         bpy.utils.units.to_string(units.system, "LENGTH", round(each, 6) * units.scale_length + 0.0, precision=4)
-        for each in way
+        for each in offset
     )
     return "   ".join(f"{name} {length}" for name, length in zip("XYZ", lengths, strict=True))
 
@@ -273,6 +279,60 @@ def _confirms(event: Event, on_release: bool) -> bool:
     return event.type in {"RET", "NUMPAD_ENTER", "SPACE"} and event.value == "PRESS"
 
 
+def cannot_drag(context: Context) -> str | None:
+    """Return why no bone can be dragged; None if bones can."""
+    reason = cannot_pose(context)
+    if reason is None and (context.mode != "POSE" or own_armature(context) is None):
+        return "Switch to Pose Mode"
+    return reason
+
+
+class POSE_OT_ik_triangulation_drag(MovingOperator):
+    bl_idname = "pose.ik_triangulation_drag"
+    bl_label = "Drag"
+    bl_description = (
+        "Drag a bone with the mouse, and have the whole body follow: what touches the ground is pinned, joints keep "
+        "to the ranges of their kind. Nothing has to be set up. With Auto Keying the bones that turned are keyed"
+    )
+
+    bone: StringProperty(name="Bone", description="Bone to drag; empty for the active one", options={"SKIP_SAVE"})
+
+    poll_problem = staticmethod(cannot_drag)
+
+    def apply(self) -> None:
+        self._drag.move(Vector(self.value))
+
+    def text(self, context: Context) -> str:
+        drag = cast("body_drag.BodyDrag", self._drag)
+        pinned = ", ".join(drag.pinned) or "none"
+        return f"Drag {drag.bone}:  {lengths_text(context, self.value)}   pinned: {pinned}"
+
+    def draw(self, context: Context) -> None:
+        column = self.column()
+        for name in ("bone", "value"):
+            column.prop(self, name)
+
+    def _begin(self, context: Context) -> body_drag.BodyDrag:
+        armature = context.active_object
+        active = armature.data.bones.active
+        name = self.bone or (active.name if active else "")
+        if not name:
+            raise TargetError("No bone is active. Make the one to drag active.")
+        self.bone = name
+        return body_drag.BodyDrag(armature, name, context.scene, context.view_layer)
+
+    def _end(self, context: Context) -> set[str]:
+        if not self._is_dragged:  # a mere click selects the bone, as without the tool
+            self.cancel(context)
+            rig_limb.select_only(context.active_object, [self.bone])
+            return {"FINISHED"}
+        return super()._end(context)
+
+
 register, unregister = bpy.utils.register_classes_factory(
-    (POSE_OT_ik_triangulation_target_move, POSE_OT_ik_triangulation_target_rotate)
+    (
+        POSE_OT_ik_triangulation_target_move,
+        POSE_OT_ik_triangulation_target_rotate,
+        POSE_OT_ik_triangulation_drag,
+    )
 )

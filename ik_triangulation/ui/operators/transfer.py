@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""FK and IK both ways: the controls of one side get the motion that the character shows."""
+"""Copy a motion: onto the IK or FK controls of the character, and from another rig at the proportions of this one."""
 
 from typing import Any
 
 import bpy
-from bpy.props import EnumProperty, IntProperty
-from bpy.types import Context
+from bpy.props import EnumProperty, IntProperty, StringProperty
+from bpy.types import Context, Object
 
 from ...cooperative import Job
+from ...errors import TargetError
+from ...jobs import follow_rig as following
+from ...jobs import live
 from ...jobs import transfer as transfers
 from ...rig import limb as rig_limb
-from ..context import active_armature, cannot_pose
+from ...rig import timeline
+from ..context import active_armature, active_bone, cannot_pose, is_limb
 from .adjust import changed
-from .base import JobOperator
+from .base import JobOperator, named_object
 
-_RANGE = "frame_start", "frame_end"
 _SIDES = [
     ("IK", "IK Controls", "Key the IK controls, and have the character follow them", 0),
     ("FK", "FK Controls", "Key the FK controls, and have the character follow them", 1),
@@ -45,10 +48,7 @@ class POSE_OT_ik_triangulation_transfer(JobOperator):
 
     def job(self, context: Context, seconds: float) -> "Job[transfers.Transfer]":
         scene, armature = context.scene, active_armature(context)
-        preview = scene.use_preview_range
-        first, last = (
-            (scene.frame_preview_start, scene.frame_preview_end) if preview else (scene.frame_start, scene.frame_end)
-        )
+        first, last = timeline.scene_range(scene)
         given: dict[str, Any] = changed(self, {"frame_start": first, "frame_end": last})
         ends = given.get("frame_start", first), given.get("frame_end", last)
         bones = rig_limb.selected_bones(armature) if context.mode == "POSE" else ()
@@ -70,4 +70,59 @@ class POSE_OT_ik_triangulation_transfer(JobOperator):
             column.prop(self, name)
 
 
-register, unregister = bpy.utils.register_classes_factory((POSE_OT_ik_triangulation_transfer,))
+class POSE_OT_ik_triangulation_follow_rig(JobOperator):
+    bl_idname = "pose.ik_triangulation_follow_rig"
+    bl_label = "Follow Another Rig"
+    bl_description = (
+        "Set up the body so that it moves as the other selected armature does: hips, chest, hands, feet and head get "
+        "targets with keys over the scene's range, scaled by limbs. Bake then keys the bones"
+    )
+
+    source: StringProperty(name="Source", description="Armature to follow; empty for the other selected one")
+
+    doing = "Reading the other rig"
+
+    poll_problem = staticmethod(cannot_pose)
+
+    def job(self, context: Context, seconds: float) -> "Job[following.Following]":
+        armature, scene = active_armature(context), context.scene
+        ends = timeline.scene_range(scene)
+        return following.follow_rig.steps(armature, self._source(context, armature), *ends, scene, context.view_layer)
+
+    def _source(self, context: Context, armature: Object) -> Object:
+        if self.source:
+            return named_object(context, self.source)
+        others = [ob for ob in context.view_layer.objects.selected if ob.type == "ARMATURE" and ob != armature]
+        if len(others) != 1:
+            raise TargetError(
+                "Which rig is followed is not clear. Select one other armature besides the active one, or choose a "
+                "source."
+            )
+        return others[0]
+
+    def report_result(self, context: Context, result: "following.Following") -> set[str]:
+        armature = active_armature(context)
+        for tip in result.tips:
+            live.stop(armature, tip)
+        if not is_limb(active_bone(context) or armature.pose.bones[0]):
+            rig_limb.select_only(armature, result.tips[:1])
+        for doubt in result.doubts:
+            self.tell({"WARNING"}, f"Look at what was recognized: {doubt}")
+        count = len(result.contacts)
+        self.tell(
+            {"INFO"},
+            f"'{armature.name}' follows '{result.source}' over {result.frames} frames, with {count} contacts of feet. "
+            "Press Bake",
+        )
+        return {"FINISHED"}
+
+    def draw(self, context: Context) -> None:
+        self.column().prop_search(self, "source", context.scene, "objects")
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (
+        POSE_OT_ik_triangulation_transfer,
+        POSE_OT_ik_triangulation_follow_rig,
+    )
+)

@@ -19,12 +19,10 @@ from ...kinematics import Body
 from ...kinematics.arrays import Array, Numbers
 from ...rig.armature import Channels, base_of, channels_of
 from ...rig.body import BodyRest, RigBody, stored_contacts
-from ...rig.by_hand.reference import reference_rotations
+from ...rig.by_hand.reference import body_by_hand
 from ...rig.checks import check_armature
 from ...rig.frames.body_samples import unscaled_base
 from ...rig.freedom import freedom_of
-from ...rig.hips import hips_locations, is_moved_by_hand
-from ...rig.rotation import rotation_of
 from ...rig.units import distance_text
 from .figure import dashed
 from .labels import Anchors, Row
@@ -96,13 +94,6 @@ class _Rest(NamedTuple):
     masses: Numbers
     centres: Numbers
     reach: dict[str, float]
-
-
-class _Line(NamedTuple):
-    """Bones from the hips to held tips."""
-
-    armature: Object
-    bones: Sequence[str]
 
 
 _kept: dict[str, Any] = {}  # the latest body at rest and its motion made by hand, with the keys to recognise them by
@@ -211,13 +202,7 @@ def _made_by_hand(rig: RigBody, bones: Sequence[str], scene: Scene, frame: float
     elif frame not in known and frame == scene.frame_current:
         frames = sorted({frame, *range(scene.frame_start, scene.frame_end + 1)})
     if frame not in known:
-        if is_moved_by_hand(rig.armature, rig.hips):  # then all was posed by hand as it is shown
-            poses = rig.armature.pose.bones
-            turns = np.array([rotation_of(poses[name])[:] for name in bones])[:, :, None]
-        else:
-            turns = reference_rotations(_Line(rig.armature, bones), frames, scene)
-        turns = np.broadcast_to(turns, (*turns.shape[:2], len(frames)))
-        places = hips_locations(rig.armature, rig.hips, frames, scene)
+        turns, places = body_by_hand(rig, frames, scene, bones=bones)
         known |= {each: (turns[..., n], places[:, n]) for n, each in enumerate(frames)}
         _kept["of"], _kept["by hand"] = key, known
     return known[frame]

@@ -37,7 +37,7 @@ from .figure import add_distance, add_joint, add_lock, add_locks, add_target, ad
 from .ghost import ghosts
 from .labels import Anchors, Row, anchors_of, distance_row, joint_rows
 from .limb import DisplayedLimb, displayed_limb, shown_limbs
-from .shells import Seen, shells_of
+from .shells import ShadedSurface, shells_of
 from .sketch import GHOST, IS_BOLD, Palette, Role, Sketch, Strokes, ghostly, palette
 from .updates import updates
 
@@ -183,7 +183,7 @@ class Layer(NamedTuple):
 
 
 class ShellLayer(NamedTuple):
-    """Translucent meshes, behind whatever is before them, with their outlines; `world` as that of a Layer."""
+    """Translucent meshes with their outlines, hidden by what is in front of them; `world` as in a Layer."""
 
     world: Matrix
     meshes: list[tuple[Coloured, Array]]
@@ -237,7 +237,7 @@ def shell_layer(limb: DisplayedLimb, eye: Vector, colours: Palette) -> ShellLaye
     loud = 1.0 if found.limited and limb.aim is not None and limb.aim.missed else _QUIET
     meshes, lines = [], []
     for surface in found.surfaces:
-        seen = Seen(surface, here)
+        seen = ShadedSurface(surface, here)
         alphas = seen.alphas() * loud
         meshes.append(((surface.places, _tinted(colours.surfaces[Role.REACH], alphas)), surface.triangles))
         lines.append(seen.outline())
@@ -261,9 +261,8 @@ def layers(context: Context) -> Iterator[Layer]:
         surfaces, thin, wide = coloured_parts(sketch, body.colours)
         yield Layer(world, _joined(body.area, surfaces), thin, wide, NOTHING)
     if settings.show_ghosts:
-        theme = context.preferences.themes[0]
+        colour = np.array((*ghostly(context.preferences.themes[0]), 1.0), dtype=np.float32)
         for ghost in ghosts(context):
-            colour = np.array((*(ghost.colour or ghostly(theme)), 1.0), dtype=np.float32)
             edges, faces = (
                 (places, np.tile(colour * (1.0, 1.0, 1.0, alpha), (len(places), 1)).astype(np.float32))
                 for places, alpha in zip((ghost.edges, ghost.faces), GHOST, strict=True)

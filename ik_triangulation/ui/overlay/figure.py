@@ -45,10 +45,10 @@ _RING = 0.018  # radius of the mark of a target that is reached,
 _CROSS = 0.014  # and half the size of that of one that is not
 _DASH = 0.02  # of the line between tip and target, and as much between two
 _ARROW = 0.2  # length of the axes of a target
-_AHEAD = 1.5  # length of the way along a flow
+_AHEAD = 1.5  # length of the path along a flow
 
 _DASHES = 40  # at most
-_PIECES = 48  # of the way along a flow
+_PIECES = 48  # of the path along a flow
 _FROM = 0.6  # of their length: where the axes begin, so that what is at the target stays visible
 _HEAD = 0.08, 0.035  # of their length: the head of an arrow, and half its width
 _FAINT = 0.4  # alpha of the axes that the tip has
@@ -272,7 +272,7 @@ def add_distance(sketch: Sketch, aim: Aim, tip: Vector, reach: float, eye: Vecto
 
 
 def add_turn(sketch: Sketch, aim: Aim, pose: Pose, eye: Vector) -> None:
-    """Add the orientation asked for at the target, and if the tip is not turned so, by how much it is not.
+    """Add the required orientation at the target, and if the tip is not turned so, by how much it is not.
 
     A look is a line to what is looked at. Otherwise that is a sector from the tip's axis to the target's, of the axis
     that is off most, and the axes that the tip has.

@@ -18,30 +18,23 @@ if TYPE_CHECKING:
 
 
 class Ghost(NamedTuple):
-    """Edges (n, 3) and triangles (m, 3) in world space, with a colour or None for the theme's."""
+    """Edges (n, 3) and triangles (m, 3) in world space."""
 
     armature: str  # its name
     edges: Array
     faces: Array
-    colour: tuple[float, float, float] | None
 
 
 _ghosts: dict[tuple[int, str], Ghost] = {}  # by the armature's session uid and the ghost's name
 
 
-def show_ghost(
-    armature: Object,
-    points: Sequence[Sequence[float]],
-    colour: tuple[float, float, float] | None = None,
-    name: str = "",
-) -> None:
+def show_ghost(armature: Object, points: Sequence[Sequence[float]], name: str = "") -> None:
     """Show a ghost: bones through `points` (world space, from the first bone's head to the tip).
 
     It is shown while the armature is visible, until clear_ghosts(), undo, redo or loading a file. A ghost of the same
-    `name` is replaced; different names show several solutions side by side. `colour` is red, green, blue, each 0..1;
-    None for the theme's colour of posed bones.
+    `name` is replaced; different names show several solutions side by side.
     """
-    _ghosts[armature.session_uid, name] = Ghost(armature.name, *sketch.octahedra(points), colour and tuple(colour)[:3])
+    _ghosts[armature.session_uid, name] = Ghost(armature.name, *sketch.octahedra(points))
     redraw()
 
 

@@ -91,7 +91,7 @@ class Aim(NamedTuple):
     """Goal of a limb, and what is missing: the target, its point nearest to the tip (armature space), the rotation.
 
     `distance` [Blender units, world space] and `angle` [rad], None if the tip is not to be turned, are what is missing.
-    A limb on its way, with an influence below 1, is not `due`: neither reached nor missed. Nor is one whose target
+    A limb with an influence below 1 is not `due`: neither reached nor missed. Nor is one whose target
     `waits` to be moved (rig.targets.untouched), which it does not follow yet.
     """
 
@@ -141,7 +141,7 @@ def displayed_limb(context: Context, armature: Object, bone: PoseBone, active: s
     bones = Bones(armature, line, solved)
     held = [name for name, freedom in zip(line, bones.freedoms, strict=True) if isinstance(freedom, Locked)]
     locked = [(bone.head.copy(), bone.length) for bone in (shown.pose.bones[name] for name in held)]
-    if stored.target is None or stored.hold:  # a held tip stands on its target, and has a pin
+    if stored.target is None or stored.hold:  # a held tip is on its target, and has a pin
         world, aim = shown.matrix_world.copy(), None
         pose = bones.pose(base_of(shown, line[0]), channels_of(shown, line))
     else:
@@ -169,7 +169,7 @@ def displayed_limb(context: Context, armature: Object, bone: PoseBone, active: s
     names = [joint.name for joint in pose.chain.joints]
     number = names.index(active) if active in names else None
     lengths = [shown.pose.bones[name].length for name in names]
-    return DisplayedLimb(world, pose, lengths, locked, number, _hand(shown, bone.bone), aim)
+    return DisplayedLimb(world, pose, lengths, locked, number, _end_points(shown, bone.bone), aim)
 
 
 def _of_ik(limb: Limb, controls: IKControls, shown: Object, channels: Sequence[Channels]) -> list[Channels]:
@@ -178,15 +178,15 @@ def _of_ik(limb: Limb, controls: IKControls, shown: Object, channels: Sequence[C
     return [each._replace(rotation=rotation) for each, rotation in zip(channels, rotations, strict=True)]
 
 
-def _hand(shown: Object, tip: Bone) -> list[Vector]:
+def _end_points(shown: Object, tip: Bone) -> list[Vector]:
     """Return the ends of a limb's last bone and of the bones after it, as evaluated."""
-    names, last = [tip.name, *(bone.name for bone in _after(tip, _FINGERS))], shown.pose.bones[tip.name]
+    names, last = [tip.name, *(bone.name for bone in _bones_after(tip, _FINGERS))], shown.pose.bones[tip.name]
     ends = [end.copy() for name in names for end in (shown.pose.bones[name].head, shown.pose.bones[name].tail)]
     return [*ends, last.tail + (last.tail - last.head) * _BEYOND]
 
 
-def _after(bone: Bone, most: int) -> Sequence[Bone]:
-    """Return the bones after this one, at most so many."""
+def _bones_after(bone: Bone, most: int) -> Sequence[Bone]:
+    """Return the bones after this one, `most` at the most."""
     found = list(bone.children)
     for each in found:
         if len(found) >= most:

@@ -21,8 +21,8 @@ from ...errors import IKError
 from ...jobs import figures
 from ...kinematics.arrays import Array
 from ..context import active_armature, is_limb
-from .content import content_of, frames_in_view, is_playing
 from .sketch import GHOST, octahedra_between
+from .trail import content_of, frames_in_view, is_playing
 from .updates import edits, redraw
 
 _MOST = 240  # frames at most
@@ -35,7 +35,7 @@ _FARTHEST = 0.35  # opacity of the ghost farthest from the present frame, as a s
 _Coloured = tuple[Array, Array]  # places (n, 3) and colours (n, 4), single precision
 
 
-class _Asked(NamedTuple):
+class _Query(NamedTuple):
     """The character whose figures are kept: session uids of armature and scene, first and last frame."""
 
     armature: int
@@ -45,10 +45,10 @@ class _Asked(NamedTuple):
 
 
 class _State:
-    """The figures as they were read last, those before the last change, and the reading under way."""
+    """The figures as they were read last, those before the last change, and those being read."""
 
     def __init__(self) -> None:
-        self.asked: _Asked | None = None
+        self.query: _Query | None = None
         self.figures: figures.Figures = {}
         self.before: figures.Figures = {}
         self.keys: list[int] = []  # frames with poses keyed by hand
@@ -74,7 +74,7 @@ def keep_before(armature: Object) -> None:
 
     None where they are still being read: those there are would be of an earlier change.
     """
-    if _state.asked is not None and _state.asked.armature == armature.session_uid:
+    if _state.query is not None and _state.query.armature == armature.session_uid:
         _state.before = _state.figures if _state.reading is None else {}
 
 
@@ -98,11 +98,11 @@ def figures_of(context: Context) -> dict[int, Array]:
     armature = active_armature(context)
     if not settings.show or armature is None or context.mode not in {"POSE", "OBJECT"}:
         return {}
-    asked = _asked(context, armature)
-    if _state.asked is None or _state.asked[:2] != asked[:2]:
+    query = _query(context, armature)
+    if _state.query is None or _state.query[:2] != query[:2]:
         _state.__init__()
-    if _state.asked != asked:
-        _state.asked, _state.edits, _state.content, _state.reading = asked, -1, b"", None
+    if _state.query != query:
+        _state.query, _state.edits, _state.content, _state.reading = query, -1, b"", None
     if _state.edits != edits() and not is_playing(context) and not bpy.app.timers.is_registered(_read_on):
         bpy.app.timers.register(_read_on, first_interval=_REST if _state.figures else 0.0)
     now = context.scene.frame_current
@@ -123,16 +123,16 @@ def _frames(settings: Any, now: int) -> Iterator[int]:
             yield now + number * settings.step
 
 
-def _asked(context: Context, armature: Object) -> _Asked:
+def _query(context: Context, armature: Object) -> _Query:
     frames = frames_in_view(context, _MOST)
-    return _Asked(armature.session_uid, context.scene.session_uid, frames[0], frames[-1])
+    return _Query(armature.session_uid, context.scene.session_uid, frames[0], frames[-1])
 
 
 def _read_on() -> float | None:
     """Read the figures for a slice of time, if the animation has changed; return the seconds until more."""
     context, state = bpy.context, _state
-    armature, asked = active_armature(context), state.asked
-    if armature is None or asked is None or _asked(context, armature)[:2] != asked[:2]:
+    armature, query = active_armature(context), state.query
+    if armature is None or query is None or _query(context, armature)[:2] != query[:2]:
         state.reading = None
         return None
     try:
@@ -141,7 +141,7 @@ def _read_on() -> float | None:
             if content == state.content:
                 return None
             state.content = content
-            names, frames = figures.figure_bones(armature), range(asked.first, asked.last + 1)
+            names, frames = figures.figure_bones(armature), range(query.first, query.last + 1)
             tips = [bone.name for bone in armature.pose.bones if is_limb(bone)]
             state.keys = figures.pose_frames(armature, tips, frames, context.scene)
             where = context.scene, context.view_layer
@@ -185,7 +185,7 @@ def draw_figures() -> None:
     known = id(_state.figures), id(_state.before), tuple(found), context.scene.frame_current, tints
     if _state.drawn != known:
         faces, edges = coloured_figures(found, context.scene.frame_current, *tints)
-        _state.batches = [_batch("TRIS", "SMOOTH_COLOR", faces), _batch("LINES", "SMOOTH_COLOR", edges)]
+        _state.batches = [_batch("TRIS", faces), _batch("LINES", edges)]
         _state.drawn = known
     gpu.state.blend_set("ALPHA")
     gpu.state.depth_test_set("NONE" if armature.show_in_front else "LESS_EQUAL")
@@ -227,6 +227,6 @@ def coloured_figures(found: dict[int, Array], now: int, past: Any, future: Any) 
     return coloured[0], coloured[1]
 
 
-def _batch(kind: str, name: str, those: _Coloured) -> tuple[Any, Any]:
-    shader = gpu.shader.from_builtin(name)
+def _batch(kind: str, those: _Coloured) -> tuple[Any, Any]:
+    shader = gpu.shader.from_builtin("SMOOTH_COLOR")
     return shader, batch_for_shader(shader, kind, dict(zip(("pos", "color"), those, strict=True)))

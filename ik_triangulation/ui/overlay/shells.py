@@ -29,7 +29,7 @@ _KEPT = 12  # shells
 _shells: dict[tuple, Surface | None] = {}  # the latest last; None where a shell cannot be computed
 
 
-class Seen:
+class ShadedSurface:
     """A surface as seen from the `eye`, which is in the surface's space, homogeneous."""
 
     def __init__(self, surface: Surface, eye: Vector) -> None:
@@ -68,10 +68,10 @@ class Seen:
         return result
 
 
-_wanted: list[Wanted] = []  # the one that is to be computed, if any
+_pending: list[PendingShell] = []  # the one that is to be computed, if any
 
 
-class Wanted:
+class PendingShell:
     """A shell to be computed: of the chain `key`, which was first seen at `since` [s]."""
 
     def __init__(self, key: tuple, pose: Pose) -> None:
@@ -121,8 +121,8 @@ def shells_of(pose: Pose) -> Shells:
     if key in _shells:
         found = _shells[key] = _shells.pop(key)
         return Shells(spheres(pose), False) if found is None else Shells((found,), True)
-    if not _wanted or _wanted[0].key != key:
-        _wanted[:] = [Wanted(key, pose)]
+    if not _pending or _pending[0].key != key:
+        _pending[:] = [PendingShell(key, pose)]
         if not bpy.app.timers.is_registered(_work):
             bpy.app.timers.register(_work, first_interval=_SETTLED)
     return Shells(spheres(pose), False)
@@ -130,7 +130,7 @@ def shells_of(pose: Pose) -> Shells:
 
 def forget_shells() -> None:
     """Stop computing, and forget all shells."""
-    _wanted.clear()
+    _pending.clear()
     _shells.clear()
     if bpy.app.timers.is_registered(_work):
         bpy.app.timers.unregister(_work)
@@ -138,16 +138,16 @@ def forget_shells() -> None:
 
 def _work() -> float | None:
     """Work on the wanted shell for a moment; return the seconds until the next one, None when it is done."""
-    if not _wanted:
+    if not _pending:
         return None
     if any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows):
         return _PLAYING
-    (wanted,) = _wanted
+    (wanted,) = _pending
     if wanted.job is None and perf_counter() - wanted.since < _SETTLED:
         return _SETTLED
     if not wanted.work():
         return _PAUSE
-    _wanted.clear()
+    _pending.clear()
     redraw()
     return None
 

@@ -163,10 +163,10 @@ def silhouette(role: Role, centre: Vector, radius: float, eye: Vector) -> ArcStr
     return facing(role, centre + towards * near * near, radius * sqrt(1.0 - near * near), eye)
 
 
-def facing(role: Role, centre: Vector, radius: float, eye: Vector, apex: Vector | None = None) -> ArcStroke:
+def facing(role: Role, centre: Vector, radius: float, eye: Vector) -> ArcStroke:
     """Return a circle that faces the `eye`."""
     x, y = plane_of(eye.xyz - centre * eye.w)
-    return ArcStroke(role, centre, x * radius, y * radius, apex=apex)
+    return ArcStroke(role, centre, x * radius, y * radius)
 
 
 def plane_of(normal: Vector) -> tuple[Vector, Vector]:

@@ -13,7 +13,7 @@ from bpy.types import Context
 from gpu_extras.batch import batch_for_shader
 
 from ..gizmos.target import gizmo_box
-from ..unfolded import is_unfolded
+from ..panels.layout import is_unfolded
 from .draw import body_in_view, limbs_in_view
 from .labels import Rectangle, Row, Screen, place_beside, place_distance, place_joint
 from .sketch import Palette, Role, plain_text
@@ -21,7 +21,7 @@ from .sketch import Palette, Role, plain_text
 _FONT = 0
 _LINE = 1.45  # height of a line [font size]
 _SPACE = 0.5  # between a sign and its text [font size]
-_OUTLINED = 6  # BLF's way of an outline around the letters
+_OUTLINED = 6  # BLF's number for an outline around the letters
 _OUTLINE = 0.85  # its opacity
 _STROKE, _AROUND = 2.0, 4.5  # width of a drawn sign, and with its outline [pixels at 1x interface scale]
 # Drawn signs in a square of side 1, as strokes

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The trail of the active tip in the viewport: read in slices of time after the animation has changed, and drawn."""
+"""The trail of the active tip in the viewport: read in slices of time after the animation has changed, and drawn.
+
+Animations are compared by the bytes of what moves objects and bones, keyframes and poses.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
@@ -15,13 +18,14 @@ from gpu_extras.batch import batch_for_shader
 from ...cooperative import Work
 from ...errors import IKError
 from ...jobs import trail as trails
+from ...rig import keyframes, timeline
 from ..context import active_bone
 from . import sketch
-from .content import content_of, frames_in_view, is_playing
 from .updates import edits, redraw, setup_edits
 
 if TYPE_CHECKING:
     from ...kinematics.arrays import Array, Numbers
+
 
 _MOST = 600  # frames at most
 _REST = 0.15  # seconds after a change until the trail is read again
@@ -30,7 +34,7 @@ _LINE, _DOT, _KEY, _NOW = 1.5, 4.0, 8.0, 11.0  # width, and diameters of the dot
 _FAINT = 0.5  # opacity of the line
 
 
-class _Asked(NamedTuple):
+class _Query(NamedTuple):
     """Trail that is shown: session uid of the armature, bone, scene, first and last frame, space."""
 
     armature: int
@@ -42,10 +46,10 @@ class _Asked(NamedTuple):
 
 
 class _State:
-    """The trail as it was read last, and the reading under way."""
+    """The trail as it was read last, and the one being read."""
 
     def __init__(self) -> None:
-        self.asked: _Asked | None = None
+        self.query: _Query | None = None
         self.trail: trails.Trail | None = None
         self.content: bytes = b""  # of the animation from which it was read
         self.edits = -1  # at which that was compared last
@@ -54,7 +58,7 @@ class _State:
 
 
 _state = _State()
-_hips: tuple[tuple[int, int, str], str] | None = None  # of the bone that was asked for last
+_hips: tuple[tuple[int, int, str], str] | None = None  # of the last bone
 
 
 def begin_drag(drag: trails.PullDrag) -> None:
@@ -75,10 +79,10 @@ def trail_of(context: Context) -> trails.Trail | None:
     bone = active_bone(context)
     if bone is None or context.mode not in {"POSE", "OBJECT"}:
         return None
-    asked = _asked(context, bone)
-    if _state.asked != asked:
+    query = _query(context, bone)
+    if _state.query != query:
         _state.__init__()
-        _state.asked = asked
+        _state.query = query
     is_stale = _state.edits != edits() and _state.drag is None and not is_playing(context)
     if is_stale and not bpy.app.timers.is_registered(_read_on):
         bpy.app.timers.register(_read_on, first_interval=_REST if _state.trail else 0.0)
@@ -95,11 +99,11 @@ def forget_trail() -> None:
     _state.__init__()
 
 
-def _asked(context: Context, bone: PoseBone) -> _Asked:
+def _query(context: Context, bone: PoseBone) -> _Query:
     frames = frames_in_view(context, _MOST)
     space = _space(context, bone)
     of = (space[0].session_uid, space[1]) if space else (0, "")
-    return _Asked(bone.id_data.session_uid, bone.name, context.scene.session_uid, frames[0], frames[-1], of)
+    return _Query(bone.id_data.session_uid, bone.name, context.scene.session_uid, frames[0], frames[-1], of)
 
 
 def _space(context: Context, bone: PoseBone) -> tuple[Object, str] | None:
@@ -115,9 +119,9 @@ def _space(context: Context, bone: PoseBone) -> tuple[Object, str] | None:
 def _hips_of(bone: PoseBone) -> str:
     """Return the hips of the character that a bone is of; found anew only when the setup has changed."""
     global _hips
-    asked = setup_edits(), bone.id_data.session_uid, bone.name
-    if _hips is None or _hips[0] != asked:
-        _hips = asked, trails.hips_above(bone)
+    query = setup_edits(), bone.id_data.session_uid, bone.name
+    if _hips is None or _hips[0] != query:
+        _hips = query, trails.hips_above(bone)
     return _hips[1]
 
 
@@ -125,7 +129,7 @@ def _read_on() -> float | None:
     """Read the trail for a slice of time, if the animation has changed; return the seconds until more."""
     context, state = bpy.context, _state
     bone = active_bone(context)
-    if bone is None or state.asked is None or state.drag is not None or _asked(context, bone) != state.asked:
+    if bone is None or state.query is None or state.drag is not None or _query(context, bone) != state.query:
         state.reading = None
         return None
     try:
@@ -134,7 +138,7 @@ def _read_on() -> float | None:
             if content == state.content and state.trail is not None:
                 return None
             state.content = content
-            frames = range(state.asked.first, state.asked.last + 1)
+            frames = range(state.query.first, state.query.last + 1)
             where = context.scene, context.view_layer
             state.reading = trails.read_trail(bone, frames, _space(context, bone), *where, _SLICE)
         next(state.reading)
@@ -209,3 +213,39 @@ def _paint(kind: str, places: Numbers, colours: Array, line_width: float = 0.0, 
     else:
         gpu.state.point_size_set(size)
     batch.draw(shader)
+
+
+def frames_in_view(context: Context, most: int) -> range:
+    """Return the frames of the scene's (preview) range; of a long one `most` frames around the present one.
+
+    They stay the same while the frame changes by less than a quarter of them.
+    """
+    scene = context.scene
+    first, last = timeline.scene_range(scene)
+    if last - first >= most:
+        part = most // 4
+        first = min(max(first, scene.frame_current // part * part - most // 2), last - most + 1)
+        last = first + most - 1
+    return range(first, max(first, last) + 1)
+
+
+def content_of(objects: Iterable[Object | None], armature: Object, bones: Iterable[PoseBone]) -> bytes:
+    """Return what moves these objects, and bones of the armature, in a form that can be compared."""
+    parts = list[bytes]()
+    for ob in sorted({*objects} - {None}, key=lambda each: each.session_uid):
+        curves = list(keyframes.curves_of(ob))
+        for curve in curves:
+            keys = keyframes.get_keys(curve, ["co", "handle_left", "handle_right"])
+            parts += [curve.data_path.encode(), *(column.tobytes() for column in keys.values())]
+        if not curves:
+            parts.append(np.array(ob.matrix_world).tobytes())
+    keyed = {curve.data_path.partition("]")[0] for curve in keyframes.curves_of(armature)}
+    for each in bones:
+        if each.path_from_id().partition("]")[0] not in keyed:
+            parts.append(np.array(each.matrix_basis).tobytes())
+    return b"".join(parts)
+
+
+def is_playing(context: Context) -> bool:
+    """Tell whether a window plays the animation."""
+    return any(window.screen.is_animation_playing for window in context.window_manager.windows)

@@ -49,7 +49,7 @@ def edits() -> int:
 
 
 def setups() -> int:
-    """Return a number that is another one after whatever can change which limbs and maps there are, and their settings.
+    """Return a number that differs after any edit that may have changed limbs, maps or their settings.
 
     That is each of these but moving objects and posing bones, after which the answers of searches stay true.
     """

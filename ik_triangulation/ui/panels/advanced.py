@@ -7,11 +7,11 @@ import bpy
 from bpy.types import Context, Panel, PropertyGroup, Scene, UILayout, UIList
 
 from ...items import SOLVER_ROWS, WHOLE_SOLVERS
-from ...rig.map_objects import PICTURE, VOLUME, legend_of
+from ...rig.scene_objects import PICTURE, VOLUME, legend_of
 from ...rig.units import distance_text, length_text
 from .. import preferences
-from ..comparison import solver_label
 from ..context import active_bone, map_of
+from ..last_result import solver_label
 from ..operators.map import (
     POSE_OT_ik_triangulation_duel,
     POSE_OT_ik_triangulation_duel_apply,
@@ -22,7 +22,7 @@ from ..operators.map import (
     POSE_OT_ik_triangulation_show_reach,
 )
 from ..translation import translated
-from .layout import LimbPanel, choice, is_narrow, is_wide, paragraph
+from .layout import LimbPanel, RowList, choice, is_narrow, is_wide, paragraph
 
 _MEASURED = ("reached", "naturalness", "error", "turns", "total_angle", "travel", "seconds")
 
@@ -68,7 +68,7 @@ class ResearchPanel(AdvancedPanel):
 
 
 class VIEW3D_PT_ik_triangulation_overlay(Panel):
-    """In the popover of the viewport's overlays, where Blender has what it draws itself."""
+    """In the popover of the viewport's overlays, beside Blender's own."""
 
     bl_label = "IK Triangulation"
     bl_space_type = "VIEW_3D"
@@ -106,7 +106,7 @@ def draw_ghosts(column: UILayout, context: Context) -> None:
             column.prop(ghosts, "step")
 
 
-class VIEW3D_UL_ik_triangulation_duel(UIList):
+class VIEW3D_UL_ik_triangulation_duel(RowList, UIList):
     """List of solvers, best first: an icon if all frames were reached, and the measure they are sorted by.
 
     A wide sidebar has room for the frames reached and the time as well, which their units tell from it.
@@ -114,18 +114,8 @@ class VIEW3D_UL_ik_triangulation_duel(UIList):
 
     use_filter_show = False
 
-    def draw_item(
-        self,
-        context: Context,
-        layout: UILayout,
-        data: PropertyGroup,
-        row: PropertyGroup,
-        icon: int,
-        active_data: PropertyGroup,
-        active_property: str,
-        index: int = 0,
-        flt_flag: int = 0,
-    ) -> None:
+    @staticmethod
+    def draw_row(context: Context, layout: UILayout, row: PropertyGroup, data: PropertyGroup) -> None:
         line = layout.row(align=True)
         line.active = not row.refusal
         all_reached = row.reached == row.tasks
@@ -137,9 +127,6 @@ class VIEW3D_UL_ik_triangulation_duel(UIList):
             value = line.row()
             value.alignment = "RIGHT"
             value.label(text=_value(row, name, context.scene))
-
-    def filter_items(self, context: Context, data: object, name: str) -> tuple[list[int], list[int]]:
-        return [self.bitflag_filter_item] * len(getattr(data, name)), []
 
 
 class VIEW3D_PT_ik_triangulation_duel(ResearchPanel, Panel):

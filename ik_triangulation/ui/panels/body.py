@@ -13,7 +13,7 @@ from ..operators.contacts import (
     POSE_OT_ik_triangulation_contacts_find,
 )
 from ..operators.limbs import POSE_OT_ik_triangulation_body_add, limb_label
-from .layout import LimbPanel, choice, paragraph
+from .layout import LimbPanel, RowList, choice, in_order, paragraph
 
 _NAME = 0.5  # width of the limb's name
 
@@ -49,21 +49,11 @@ class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
             column.prop(body, "thickness")
 
 
-class VIEW3D_UL_ik_triangulation_contacts(UIList):
-    """List of contacts: limb and what it is on, first frame, last frame."""
+class VIEW3D_UL_ik_triangulation_contacts(RowList, UIList):
+    """List of contacts: limb and its support, first frame, last frame."""
 
-    def draw_item(
-        self,
-        context: Context,
-        layout: UILayout,
-        data: PropertyGroup,
-        contact: PropertyGroup,
-        icon: int,
-        active_data: PropertyGroup,
-        active_property: str,
-        index: int = 0,
-        flt_flag: int = 0,
-    ) -> None:
+    @staticmethod
+    def draw_row(context: Context, layout: UILayout, contact: PropertyGroup, _data: object) -> None:
         row = layout.split(factor=_NAME, align=True)
         row.use_property_split = False
         held = contact.id_data.pose.bones.get(contact.tip)
@@ -77,9 +67,7 @@ class VIEW3D_UL_ik_triangulation_contacts(UIList):
             frames.prop(contact, name, text="", emboss=False)
 
     def filter_items(self, context: Context, data: object, name: str) -> tuple[list[int], list[int]]:
-        contacts = getattr(data, name)
-        in_time = sorted(range(len(contacts)), key=lambda i: (contacts[i].frame_start, contacts[i].tip))
-        return [self.bitflag_filter_item] * len(contacts), [in_time.index(i) for i in range(len(contacts))]
+        return [], in_order([(contact.frame_start, contact.tip) for contact in getattr(data, name)])
 
 
 def _is_there(contact: PropertyGroup, context: Context) -> bool:

@@ -2,30 +2,30 @@
 """Edit: tools that change what is animated already."""
 
 import bpy
-from bpy.types import Constraint, Context, Panel, PropertyGroup, UILayout, UIList
+from bpy.types import Constraint, Context, Panel, UILayout, UIList
 
-from ...rig.targets import spaces
+from ...rig.targets import made
 from ..context import active_bone
-from ..operators.drag import POSE_OT_ik_triangulation_drag
+from ..operators.contacts import POSE_OT_ik_triangulation_grasp
 from ..operators.edit import (
     POSE_OT_ik_triangulation_breakdown,
     POSE_OT_ik_triangulation_mirror,
     POSE_OT_ik_triangulation_pull,
     POSE_OT_ik_triangulation_retime,
     POSE_OT_ik_triangulation_target_to_tip,
+    POSE_OT_ik_triangulation_trail_drag,
 )
-from ..operators.grasp import POSE_OT_ik_triangulation_grasp
 from ..operators.limbs import POSE_OT_ik_triangulation_remove_everything, POSE_OT_ik_triangulation_targets_remove
-from ..operators.spaces import (
+from ..operators.target import (
     POSE_OT_ik_triangulation_space_add,
     POSE_OT_ik_triangulation_space_end,
     POSE_OT_ik_triangulation_space_go,
     POSE_OT_ik_triangulation_space_remove,
     target_owner,
 )
-from ..operators.trail import POSE_OT_ik_triangulation_trail_drag
+from ..operators.target_drag import POSE_OT_ik_triangulation_drag
 from ..operators.transfer import POSE_OT_ik_triangulation_transfer
-from .layout import LimbPanel, paragraph
+from .layout import LimbPanel, RowList, in_order, paragraph
 
 _NAME = 0.6  # width of the name of a space
 
@@ -69,32 +69,21 @@ class VIEW3D_PT_ik_triangulation_edit(LimbPanel, Panel):
         column.operator(POSE_OT_ik_triangulation_remove_everything.bl_idname, icon="X")
 
 
-class VIEW3D_UL_ik_triangulation_spaces(UIList):
+class VIEW3D_UL_ik_triangulation_spaces(RowList, UIList):
     """List of the spaces of a target: object or bone, first and last frame."""
 
-    def draw_item(
-        self,
-        context: Context,
-        layout: UILayout,
-        data: bpy.types.bpy_struct,
-        space: Constraint,
-        icon: int,
-        active_data: PropertyGroup,
-        active_property: str,
-        index: int = 0,
-        flt_flag: int = 0,
-    ) -> None:
-        row, span = layout.split(factor=_NAME, align=True), spaces.span_of(space, context.scene)
+    @staticmethod
+    def draw_row(context: Context, layout: UILayout, space: Constraint, _data: object) -> None:
+        row, span = layout.split(factor=_NAME, align=True), made.span_of(space, context.scene)
         row.alert = span is None or space.target is None
         name = space.subtarget or (space.target.name if space.target else space.name)
         row.label(text=name, icon="ERROR" if row.alert else "BONE_DATA" if space.subtarget else "OBJECT_DATA")
         row.label(text=f"{span[0]} - {span[1]}" if span else "")
 
     def filter_items(self, context: Context, data: object, name: str) -> tuple[list[int], list[int]]:
-        spans = [spaces.span_of(each, context.scene) if spaces.is_space(each) else None for each in getattr(data, name)]
-        in_time = sorted(range(len(spans)), key=lambda i: spans[i] or (0, 0))
-        shown = [self.bitflag_filter_item * spaces.is_space(each) for each in getattr(data, name)]
-        return shown, [in_time.index(i) for i in range(len(spans))]
+        spans = [made.span_of(each, context.scene) if made.is_space(each) else None for each in getattr(data, name)]
+        shown = [self.bitflag_filter_item * made.is_space(each) for each in getattr(data, name)]
+        return shown, in_order([span or (0, 0) for span in spans])
 
 
 class VIEW3D_PT_ik_triangulation_spaces(LimbPanel, Panel):
@@ -108,7 +97,7 @@ class VIEW3D_PT_ik_triangulation_spaces(LimbPanel, Panel):
 
     def draw(self, context: Context) -> None:
         column, owner = self.column(context), target_owner(context)
-        some = any(map(spaces.is_space, owner.constraints))
+        some = any(map(made.is_space, owner.constraints))
         if not some:
             paragraph(column, "Have the target move with a table, the hips or a prop", context, "INFO")
         row = column.row()

@@ -56,7 +56,7 @@ class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
 
 
 def _draw_ground(column: UILayout, limb: Any, context: Context) -> None:
-    """Draw the mesh that a held tip stands on."""
+    """Draw the ground mesh of a held tip."""
     column.prop(limb, "target", text="Stands On")
     if limb.target is None:
         return

@@ -6,7 +6,7 @@ from bpy.types import Context, Panel, UILayout
 
 from ...errors import ChainError
 from ...rig import freedom
-from .. import preferences, unfolded
+from .. import preferences
 from ..context import active_bone
 from ..operators.joints import (
     POSE_OT_ik_triangulation_joint_copy,
@@ -14,7 +14,7 @@ from ..operators.joints import (
     POSE_OT_ik_triangulation_joint_mirror,
     POSE_OT_ik_triangulation_joint_own,
 )
-from .layout import LimbPanel, paragraph
+from .layout import LimbPanel, note_folded, note_unfolded, paragraph
 from .lists import VIEW3D_UL_ik_triangulation_joints, chosen_joint
 
 
@@ -24,11 +24,11 @@ class VIEW3D_PT_ik_triangulation_joint(LimbPanel, Panel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        unfolded.ask(context)
+        note_folded(context)
         return super().poll(context)
 
     def draw(self, context: Context) -> None:
-        unfolded.tell_drawn(context)
+        note_unfolded(context)
         column = self.column(context)
         limb, bone = active_bone(context).ik_triangulation, chosen_joint(context)
         length = column.column()

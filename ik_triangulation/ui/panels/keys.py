@@ -5,6 +5,7 @@ import bpy
 from bpy.types import Context, Panel, PoseBone, PropertyGroup, UILayout
 
 from ...items import HELD, REDUCED
+from ...rig import timeline
 from .. import preferences
 from ..context import active_bone, control_names
 from ..operators.bake import POSE_OT_ik_triangulation_generated_delete
@@ -50,12 +51,7 @@ def _draw_range(column: UILayout, limb: PropertyGroup, context: Context) -> None
     """Draw the frames that are baked."""
     column.prop(limb, "use_scene_range")
     if limb.use_scene_range:
-        scene = context.scene
-        first, last = (
-            (scene.frame_preview_start, scene.frame_preview_end)
-            if scene.use_preview_range
-            else (scene.frame_start, scene.frame_end)
-        )
+        first, last = timeline.scene_range(context.scene)
         column.label(text=translated(f"Frames {first} to {last}"))
     else:
         ends = column.column(align=True)

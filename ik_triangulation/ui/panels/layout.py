@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Base classes of the panels, and layout that depends on the width of the sidebar."""
+"""Base classes of the panels, layout that depends on the width of the sidebar, and whether the joints are unfolded.
 
-from collections.abc import Callable, Iterator
+Blender does not tell whether a panel is unfolded. Each time it draws a sidebar it polls all panels, and then draws
+those that are unfolded.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import blf
+import bpy
 from bpy.types import Context, UILayout, bpy_struct
 
 from ..context import active_bone, is_limb
+from ..overlay.updates import redraw
 from ..translation import translated
 
 _FONT = 0  # Blender's interface font
@@ -42,6 +49,37 @@ class LimbPanel(SidebarPanel):
     def poll(cls, context: Context) -> bool:
         bone = active_bone(context)
         return bone is not None and (is_limb(bone) or bool(bone.ik_triangulation.reach_stops))
+
+
+class RowList:
+    """Base of the lists: draw_row() draws an item, and all items are shown unless a list has a filter of its own."""
+
+    @staticmethod
+    def draw_row(context: Context, layout: UILayout, item: Any, data: Any) -> None:
+        raise NotImplementedError
+
+    def draw_item(
+        self,
+        context: Context,
+        layout: UILayout,
+        data: bpy_struct,
+        item: bpy_struct,
+        icon: int,
+        active_data: bpy_struct,
+        active_property: str,
+        index: int = 0,
+        flt_flag: int = 0,
+    ) -> None:
+        self.draw_row(context, layout, item, data)
+
+    def filter_items(self, context: Context, data: object, name: str) -> tuple[list[int], list[int]]:
+        return [], []
+
+
+def in_order(keys: Sequence[Any]) -> list[int]:
+    """Return the place of each item in a list that is sorted by these keys."""
+    by_key = sorted(range(len(keys)), key=lambda i: keys[i])
+    return [by_key.index(i) for i in range(len(keys))]
 
 
 def is_narrow(context: Context) -> bool:
@@ -108,3 +146,45 @@ def _cut(word: str, fits: Callable[[str], bool]) -> Iterator[str]:
         yield word[:length]
         word = word[length:]
     yield word
+
+
+_unfolded: set[int] = set()  # areas, by their addresses
+_drawn_unfolded: set[int] = set()  # those of them at the last redraw of the viewports
+
+
+def note_folded(context: Context) -> None:
+    """Count the panel as folded in a sidebar that Blender begins to draw."""
+    if _in_sidebar(context):
+        area = context.area.as_pointer()
+        if area in _unfolded:
+            _unfolded.remove(area)
+            _compare_soon()
+
+
+def note_unfolded(context: Context) -> None:
+    """Count the panel as unfolded in the sidebar that draws it."""
+    if _in_sidebar(context):
+        _unfolded.add(context.area.as_pointer())
+        _compare_soon()
+
+
+def is_unfolded(context: Context) -> bool:
+    """Tell whether the sidebar beside the viewport of the context is open and shows the panel."""
+    return context.space_data.show_region_ui and context.area.as_pointer() in _unfolded
+
+
+def _in_sidebar(context: Context) -> bool:
+    return context.region is not None and context.region.type == "UI" and context.area is not None
+
+
+def _compare_soon() -> None:
+    if not bpy.app.timers.is_registered(_compare):
+        bpy.app.timers.register(_compare)
+
+
+def _compare() -> None:
+    """Have the viewports drawn anew once the panel has been folded or unfolded."""
+    if _unfolded != _drawn_unfolded:
+        _drawn_unfolded.clear()
+        _drawn_unfolded.update(_unfolded)
+        redraw()

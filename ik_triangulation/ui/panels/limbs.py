@@ -28,9 +28,11 @@ from ..operators.bake import (
     POSE_OT_ik_triangulation_bake,
     POSE_OT_ik_triangulation_bake_all,
     POSE_OT_ik_triangulation_follow_set,
+    POSE_OT_ik_triangulation_live,
+    POSE_OT_ik_triangulation_live_stop,
+    POSE_OT_ik_triangulation_solve,
 )
 from ..operators.contacts import POSE_OT_ik_triangulation_contacts_find
-from ..operators.follow_rig import POSE_OT_ik_triangulation_follow_rig
 from ..operators.limbs import (
     POSE_OT_ik_triangulation_body_add,
     POSE_OT_ik_triangulation_limb_add,
@@ -40,12 +42,8 @@ from ..operators.limbs import (
     POSE_OT_ik_triangulation_target_add,
     limb_label,
 )
-from ..operators.solve import (
-    POSE_OT_ik_triangulation_live,
-    POSE_OT_ik_triangulation_live_stop,
-    POSE_OT_ik_triangulation_solve,
-)
 from ..operators.target import POSE_OT_ik_triangulation_limb_choose, POSE_OT_ik_triangulation_target_select
+from ..operators.transfer import POSE_OT_ik_triangulation_follow_rig
 from ..translation import translated
 from .layout import SidebarPanel, choice, is_narrow, paragraph
 from .lists import VIEW3D_UL_ik_triangulation_limbs

@@ -1,23 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The lists in the sidebar: limbs of the armature, and joints of the active limb with kind, limits and angle.
 
-The lists in the sidebar: limbs of the armature, and joints of the active limb.
-
 Both show bones of the pose, so nothing is stored twice; the chosen entries are kept for the session.
 """
 
 import bpy
 from bpy.props import EnumProperty, IntProperty, PointerProperty, StringProperty
-from bpy.types import Context, Object, PoseBone, PropertyGroup, UI_UL_list, UILayout, UIList, WindowManager
+from bpy.types import Context, PoseBone, PropertyGroup, UI_UL_list, UILayout, UIList, WindowManager
 
 from ...errors import IKError
 from ...jobs import joint_tools, live
 from ..context import active_armature, active_bone, active_chain, limbs_of, picked_bone
 from ..last_result import latest
+from ..operators.bake import POSE_OT_ik_triangulation_live
 from ..operators.limbs import limb_label
-from ..operators.solve import POSE_OT_ik_triangulation_live
 from ..translation import translated
-from .layout import is_narrow, is_wide
+from .layout import RowList, is_narrow, is_wide
 
 _EVERY, _FEW, _AT_KEYS, _ON_TWOS = range(4)  # choices of keys
 _TWO = 2  # frames
@@ -105,21 +103,11 @@ def chain_of(context: Context) -> list[str]:
         return [active_bone(context).name]
 
 
-class VIEW3D_UL_ik_triangulation_limbs(UIList):
+class VIEW3D_UL_ik_triangulation_limbs(RowList, UIList):
     """List of limbs: enabled for Bake All, limb, target, last result, Live."""
 
-    def draw_item(
-        self,
-        context: Context,
-        layout: UILayout,
-        data: Object,
-        bone: PoseBone,
-        icon: int,
-        active_data: PropertyGroup,
-        active_property: str,
-        index: int = 0,
-        flt_flag: int = 0,
-    ) -> None:
+    @staticmethod
+    def draw_row(context: Context, layout: UILayout, bone: PoseBone, _data: object) -> None:
         limb = bone.ik_triangulation
         armature = bone.id_data
         row = layout.row(align=True)
@@ -146,21 +134,11 @@ class VIEW3D_UL_ik_triangulation_limbs(UIList):
         return _only(self, getattr(data, name), [bone.name for bone in tips])
 
 
-class VIEW3D_UL_ik_triangulation_joints(UIList):
+class VIEW3D_UL_ik_triangulation_joints(RowList, UIList):
     """List of the active limb's bones: kind of joint, limits, current angle, and an icon at a limit."""
 
-    def draw_item(
-        self,
-        context: Context,
-        layout: UILayout,
-        data: Object,
-        bone: PoseBone,
-        icon: int,
-        active_data: PropertyGroup,
-        active_property: str,
-        index: int = 0,
-        flt_flag: int = 0,
-    ) -> None:
+    @staticmethod
+    def draw_row(context: Context, layout: UILayout, bone: PoseBone, _data: object) -> None:
         narrow = is_narrow(context)
         split = layout.split(factor=_NAME if narrow else _NAME_AND_KIND, align=True)
         split.label(text=bone.name, icon=_SOURCES[bone.ik_triangulation_joint.source])

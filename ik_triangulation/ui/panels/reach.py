@@ -12,24 +12,14 @@ from ..operators.reach import (
     POSE_OT_ik_triangulation_stop_add,
     POSE_OT_ik_triangulation_stop_remove,
 )
-from .layout import LimbPanel, choice, is_narrow
+from .layout import LimbPanel, RowList, choice, in_order, is_narrow
 
 
-class VIEW3D_UL_ik_triangulation_stops(UIList):
+class VIEW3D_UL_ik_triangulation_stops(RowList, UIList):
     """List of the stops of a reach: target, frame, frames held."""
 
-    def draw_item(
-        self,
-        context: Context,
-        layout: UILayout,
-        data: PropertyGroup,
-        stop: PropertyGroup,
-        icon: int,
-        active_data: PropertyGroup,
-        active_property: str,
-        index: int = 0,
-        flt_flag: int = 0,
-    ) -> None:
+    @staticmethod
+    def draw_row(context: Context, layout: UILayout, stop: PropertyGroup, _data: object) -> None:
         row = layout.row(align=True)
         row.use_property_split = False
         narrow = is_narrow(context)
@@ -38,9 +28,7 @@ class VIEW3D_UL_ik_triangulation_stops(UIList):
             row.prop(stop, name, text="", emboss=False)
 
     def filter_items(self, context: Context, data: object, name: str) -> tuple[list[int], list[int]]:
-        stops = getattr(data, name)
-        by_frame = sorted(range(len(stops)), key=lambda i: stops[i].frame)
-        return [self.bitflag_filter_item] * len(stops), [by_frame.index(i) for i in range(len(stops))]
+        return [], in_order([stop.frame for stop in getattr(data, name)])
 
 
 class VIEW3D_PT_ik_triangulation_reach(LimbPanel, Panel):

@@ -8,7 +8,7 @@ from ik_triangulation.rig.anatomy.limbs import LIMB_KINDS, RestBody
 from ik_triangulation.rig.anatomy.names import PARTS
 from ik_triangulation.rig.anatomy.skeleton import RestBone
 from ik_triangulation.settings import by_property
-from ik_triangulation.settings.chain import ChainSettings
+from ik_triangulation.settings.goal import ChainSettings
 
 from .conventions import CONVENTIONS
 

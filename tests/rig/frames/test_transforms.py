@@ -8,7 +8,7 @@ import pytest
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.rig.armature import is_flat
-from ik_triangulation.rig.frames.transforms import (
+from ik_triangulation.rig.frames.curve_values import (
     are_proper,
     column_lengths,
     composed_matrices,

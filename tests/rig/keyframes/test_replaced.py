@@ -3,6 +3,7 @@
 
 import json
 from contextlib import ExitStack
+from math import inf
 
 import bpy
 import numpy as np
@@ -14,6 +15,7 @@ from ik_triangulation.rig.keyframes.channelbags import channelbag_of
 from ik_triangulation.rig.keyframes.reading import Replaced, put_replaced, replaced_in
 from ik_triangulation.rig.limb import Limb
 
+from ...interrupted import BrokenError, FailingWrite
 from ...modes import every_mode
 from ...rigs import (
     all_keys,
@@ -153,18 +155,13 @@ def test_keys_of_bones_that_were_not_baked_are_not_kept():
     assert replaced_in(channelbag_of(limb.armature), PATH.replace("0", "2")) is None
 
 
-def test_the_operator_gives_back_and_a_failing_deletion_does_not(monkeypatch):
+def test_the_operator_gives_back_and_a_deletion_that_fails_at_its_end_does_not():
     limb = keyed()
     before = keys_of_rig(limb)
     bake(limb, 5, 25)
 
-    def broken(*_args):
-        raise ZeroDivisionError
-
-    with monkeypatch.context() as spoiled:
-        spoiled.setattr("ik_triangulation.rig.keyframes.writing.put_replaced", broken)
-        with nothing_lost(), pytest.raises(ZeroDivisionError):
-            delete_generated(limb.armature, limb.bones)
+    with nothing_lost(), FailingWrite(inf, at_end=True), pytest.raises(BrokenError):
+        delete_generated(limb.armature, limb.bones)
     assert bpy.ops.pose.ik_triangulation_generated_delete() == {"FINISHED"}
     assert keys_of_rig(limb) == before
 

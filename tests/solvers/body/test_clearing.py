@@ -6,8 +6,8 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.goals.clearance import Segments
 from ik_triangulation.goals.from_goals import point_task
+from ik_triangulation.goals.obstacles import Segments
 from ik_triangulation.goals.orientation import OrientTask
 from ik_triangulation.kinematics import Body, BodyTip, Free, Joint
 from ik_triangulation.kinematics.batch import Geometry

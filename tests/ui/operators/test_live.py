@@ -8,7 +8,7 @@ from ik_triangulation.jobs import live
 from ik_triangulation.ui.last_result import latest
 
 from ...bodies import FEET, HANDS, set_up_rig
-from ...rigs import chain_rig, configure, empty
+from ...rigs import chain_rig, configure, empty, select
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -37,3 +37,26 @@ def test_a_lone_limb_is_live_until_it_is_switched_off():
     assert live.is_live(rig, "Bone 2")
     bpy.ops.pose.ik_triangulation_live()
     assert not live.is_live(rig, "Bone 2")
+
+
+@pytest.mark.parametrize("operator", ["limb_remove", "remove_everything"])
+def test_a_limb_that_is_removed_by_its_target_is_live_no_more_and_the_armature_is_active(operator):
+    rig = chain_rig(3)
+    bpy.context.view_layer.objects.active = rig
+    select(rig, "Bone 2")
+    bpy.ops.pose.ik_triangulation_limb_add()
+    bpy.ops.pose.ik_triangulation_live()
+    target = rig.pose.bones["Bone 2"].ik_triangulation.target
+    bpy.context.view_layer.objects.active = target
+    getattr(bpy.ops.pose, f"ik_triangulation_{operator}")()
+    assert not live.under_way()
+    assert bpy.context.view_layer.objects.active == rig
+    assert [ob.name for ob in bpy.data.objects] == [rig.name]
+
+
+def test_a_body_that_is_set_up_again_is_live_no_more():
+    rig = set_up_rig()
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.pose.ik_triangulation_live(tip="hand.L")
+    bpy.ops.pose.ik_triangulation_body_add()
+    assert not live.under_way()

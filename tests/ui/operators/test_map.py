@@ -14,7 +14,7 @@ from ik_triangulation.maps.picture import SCALES
 from ik_triangulation.presets import find_preset
 from ik_triangulation.presets.file import read_preset
 from ik_triangulation.presets.limb import apply_preset
-from ik_triangulation.rig.map_objects import PICTURE, VOLUME, legend_of, shown_map
+from ik_triangulation.rig.scene_objects import PICTURE, VOLUME, legend_of, shown_map
 from ik_triangulation.ui.operators import map as map_operators
 
 from ...mapped import pixels, standard

@@ -7,7 +7,7 @@ import numpy as np
 from ik_triangulation.ui.overlay import draw, text
 from ik_triangulation.ui.overlay.sketch import palette
 from ik_triangulation.ui.panels.joints import VIEW3D_PT_ik_triangulation_joint
-from ik_triangulation.ui.unfolded import tell_drawn
+from ik_triangulation.ui.panels.layout import note_unfolded
 
 from ...rigs import chain_rig, configure, empty
 from .viewport import viewport
@@ -66,7 +66,7 @@ def draw_sidebar(unfolded=True):
         with bpy.context.temp_override(region=sidebar):
             VIEW3D_PT_ik_triangulation_joint.poll(bpy.context)
             if unfolded:
-                tell_drawn(bpy.context)
+                note_unfolded(bpy.context)
 
 
 def texts():

@@ -13,7 +13,6 @@ from .viewport import viewport
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
 POINTS = [(0.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 1.0, 1.0)]
-RED = 1.0, 0.0, 0.0
 
 
 def shown():
@@ -25,9 +24,8 @@ def test_a_ghost_stays_until_it_is_cleared():
     rig = chain_rig()
     assert shown() == []
     with nothing_lost():
-        show_ghost(rig, POINTS, RED)
+        show_ghost(rig, POINTS)
     (ghost,) = shown()
-    assert ghost.colour == RED
     assert np.isin(POINTS, ghost.edges).all()
     clear_ghosts()
     assert shown() == []
@@ -36,21 +34,21 @@ def test_a_ghost_stays_until_it_is_cleared():
 
 def test_another_ghost_of_the_same_name_takes_its_place():
     rig = chain_rig()
-    show_ghost(rig, POINTS, RED, "CCD")
+    show_ghost(rig, POINTS, "CCD")
     show_ghost(rig, POINTS[:2], name="CCD")
     (ghost,) = shown()
-    assert (len(ghost.edges), ghost.colour) == (24, None)
+    assert len(ghost.edges) == 24
     show_ghost(rig, POINTS, name="FABRIK")
     assert len(shown()) == 2
 
 
 def test_ghosts_are_cleared_one_armature_at_a_time():
     first, second = chain_rig(2, "First"), chain_rig(2, "Second")
-    show_ghost(first, POINTS, RED)
+    show_ghost(first, POINTS)
     show_ghost(second, POINTS)
     clear_ghosts(second)
     (ghost,) = shown()
-    assert ghost.colour == RED
+    assert ghost.armature == first.name
 
 
 def test_a_ghost_is_seen_only_where_its_armature_is():

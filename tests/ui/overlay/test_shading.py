@@ -6,7 +6,7 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.maps.shell import spheres
-from ik_triangulation.ui.overlay.shells import Seen
+from ik_triangulation.ui.overlay.shells import ShadedSurface
 
 from ...chains import straight
 
@@ -20,7 +20,7 @@ def ball():
 
 @pytest.mark.parametrize("eye", EYES, ids=["perspective", "orthographic"])
 def test_it_is_clearest_where_it_faces_the_viewer(ball, eye):
-    alphas = Seen(ball, eye).alphas()
+    alphas = ShadedSurface(ball, eye).alphas()
     towards = np.array(eye.xyz.normalized())
     facing = (ball.normals @ towards).argmax()
     assert alphas[facing] < 0.03
@@ -30,7 +30,7 @@ def test_it_is_clearest_where_it_faces_the_viewer(ball, eye):
 
 @pytest.mark.parametrize("eye", EYES, ids=["perspective", "orthographic"])
 def test_the_outline_is_where_the_view_touches_the_surface(ball, eye):
-    places = Seen(ball, eye).outline()
+    places = ShadedSurface(ball, eye).outline()
     assert len(places) > 50
     assert len(places) % 2 == 0
     for place in map(Vector, places.tolist()):
@@ -40,4 +40,4 @@ def test_the_outline_is_where_the_view_touches_the_surface(ball, eye):
 
 
 def test_there_is_no_outline_from_inside(ball):
-    assert len(Seen(ball, Vector((0.1, 0.2, 0.3, 1.0))).outline()) == 0
+    assert len(ShadedSurface(ball, Vector((0.1, 0.2, 0.3, 1.0))).outline()) == 0

@@ -30,9 +30,9 @@ def limited(upper=1.0):
 
 
 def compute():
-    while not shells._wanted[0].work():
+    while not shells._pending[0].work():
         pass
-    shells._wanted.clear()
+    shells._pending.clear()
 
 
 def test_a_free_limb_has_its_spheres_at_once():
@@ -40,7 +40,7 @@ def test_a_free_limb_has_its_spheres_at_once():
     found = shells.shells_of(pose)
     assert found.limited
     assert len(found.surfaces) == len(spheres(pose)) == 2
-    assert not shells._wanted
+    assert not shells._pending
 
 
 def test_spheres_stand_in_until_a_shell_is_computed():
@@ -51,7 +51,7 @@ def test_spheres_stand_in_until_a_shell_is_computed():
     after = shells.shells_of(limited())
     assert after.limited
     assert len(after.surfaces) == 1
-    assert not shells._wanted
+    assert not shells._pending
 
 
 def test_a_shell_is_the_same_in_every_pose_and_place_and_another_with_other_limits():
@@ -65,8 +65,8 @@ def test_a_shell_is_the_same_in_every_pose_and_place_and_another_with_other_limi
 
 def test_work_is_done_in_short_slices():
     shells.shells_of(limited())
-    assert not shells._wanted[0].work()
-    assert shells._wanted[0].seconds < 1.0
+    assert not shells._pending[0].work()
+    assert shells._pending[0].seconds < 1.0
 
 
 def test_only_the_latest_shells_are_kept():
@@ -82,6 +82,6 @@ def test_disabling_stops_the_work(addon, monkeypatch):
     addon.unregister()
     try:
         assert not bpy.app.timers.is_registered(shells._work)
-        assert not shells._wanted
+        assert not shells._pending
     finally:
         addon.register()

@@ -20,7 +20,10 @@ def viewport():
 
 
 def pixels(drawing):
-    """What `drawing` draws over an empty viewport: rows of red, green, blue and alpha in 0..1. Blender 5.2 only."""
+    """What `drawing` draws over an empty viewport: rows of red, green, blue and alpha in 0..1. Blender 5.2 only.
+
+    It has to leave blending and depth as it found them, for whatever Blender draws next.
+    """
     gpu.init()
     screen = gpu.types.GPUOffScreen(*SIZE)
     try:
@@ -28,9 +31,18 @@ def pixels(drawing):
             gpu.state.active_framebuffer_get().clear(color=(0.0, 0.0, 0.0, 0.0), depth=1.0)
             gpu.matrix.load_matrix(context.region_data.view_matrix)
             gpu.matrix.load_projection_matrix(context.region_data.window_matrix)
+            gpu.state.blend_set("NONE")
+            gpu.state.depth_test_set("NONE")
+            gpu.state.depth_mask_set(False)
+            before = _state()
             drawing()
+            assert _state() == before
             buffer = gpu.state.active_framebuffer_get().read_color(0, 0, *SIZE, 4, 0, "FLOAT")
         buffer.dimensions = SIZE[0] * SIZE[1] * 4
         return np.array(buffer, dtype=np.float32).reshape(-1, 4)
     finally:
         screen.free()
+
+
+def _state():
+    return gpu.state.blend_get(), gpu.state.depth_test_get(), gpu.state.depth_mask_get()
