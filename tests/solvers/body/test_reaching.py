@@ -106,7 +106,7 @@ def test_the_lower_the_hands_go_the_more_the_body_takes_part_and_the_legs_last()
 
 @pytest.mark.parametrize("seed", range(8))
 def test_no_other_amounts_cost_less(seed):
-    """Steps of Newton's method end where none of many random amounts near them is cheaper."""
+    """Steps of Newton's method, by differences, end where none of many random amounts near them is much cheaper."""
     random = np.random.default_rng(seed)
     ways = random.uniform((-0.6, -0.8, -0.8), (0.6, 0.4, 0.6), (1, 3))
     reference, tasks, steady = standing(ways.T)
@@ -116,7 +116,7 @@ def test_no_other_amounts_cost_less(seed):
     least = reaching.cost(found, at, goals)
     for _ in range(40):
         other = np.clip(found + random.normal(0.0, 0.05, found.shape), LOWEST[:, None], HIGHEST[:, None])
-        assert reaching.cost(other, at, goals)[0] > least[0] - 1e-3
+        assert reaching.cost(other, at, goals)[0] > least[0] - 3e-3
 
 
 @pytest.mark.parametrize(
