@@ -13,6 +13,7 @@ python scripts/benchmark.py arms [--targets N] [--solvers ...]  place and orient
 python scripts/benchmark.py body [--sets N] [--paths N]         hands, feet and head of a humanoid at once,
                                  [--peer N] [--pulls N]         beside a peer, along paths and in a crouch
                                  [--recordings FOLDER]          and recorded motion from its hands, feet and head
+python scripts/benchmark.py constrained [--sets N]              goals of a body with Limit Rotation constraints
 python scripts/benchmark.py jobs [--jobs ...] [--rigs ...]      everyday jobs of a body: cup, shelf, floor, table, ...
                                  [--blender]                    or of Blender's IK
 python scripts/benchmark.py standing FOLDER                     recorded reaches of people who stand, solved again from
@@ -55,6 +56,7 @@ python scripts/benchmark.py postures [--reaches N]              a cup followed a
 python scripts/benchmark.py skeletons FOLDER [--each]           arms and legs recognized on other people's skeletons
 python scripts/benchmark.py rigs FOLDER [--only NAME ...]       their arms, legs, fingers and bodies posed, beside
                                  [--alone]                      Blender's IK
+python scripts/benchmark.py animals FOLDER                      legs of their animals posed: which way joints bend
 """
 
 import sys
@@ -66,10 +68,12 @@ from environment import enter
 def main():
     enter("test")
     from benchmarks import (
+        animals,
         arcs,
         arms,
         bake,
         body,
+        constrained,
         contacts,
         drags,
         edge,
@@ -115,6 +119,7 @@ def main():
         ranges,
         arms,
         body,
+        constrained,
         far,
         edge,
         jobs,
@@ -134,6 +139,7 @@ def main():
         moved,
         postures,
         rigs,
+        animals,
         skeletons,
         start,
         through,

@@ -254,13 +254,17 @@ class BalanceTask:
         tree, (outside,) = geometry.tree, measured.more
         if not outside.any():
             return
-        hanging = tree.above * self.masses  # [i, j]: mass of joint j that rotates with joint i
-        places = self._places(geometry)
-        levers = np.tensordot(hanging, places, 1) - hanging.sum(1)[:, None, None] * geometry.heads
-        velocities = cross(axes, levers[tree.joint_of])
+        velocities = cross(axes, self.levers(geometry)[tree.joint_of])
         for i, way in enumerate(self.support.across):
             out[i, : len(tree.joint_of)] = np.einsum("j,kjf->kf", way, velocities) * outside * _balancing(tree)
             out[i, len(tree.joint_of) :] = tree.size * (tree.root_ways @ way)[:, None] * outside
+
+    def levers(self, geometry: Geometry) -> Numbers:
+        """Vectors (n, 3, F) whose cross product with a joint's axis is the velocity of the centre of mass."""
+        hanging = geometry.tree.above * self.masses  # [i, j]: mass of joint j that rotates with joint i
+        levers: Numbers = np.tensordot(hanging, self._places(geometry), 1)
+        levers -= hanging.sum(1)[:, None, None] * geometry.heads
+        return levers
 
     def ways(self, root: Numbers, place: Numbers) -> Numbers:
         """Nothing: a support is no goal that is followed."""

@@ -188,12 +188,12 @@ class BodyMotion:
         if self.states is None:
             return 0.0
         known = {task.tip: task for task in before if isinstance(task, PlaceTask)}
-        geometry = Geometry(self.problem.body.tree, self.states)
-        ways = [
-            task.target.place - known[task.tip].target.place if task.tip in known else task.measure(geometry).errors
-            for task in self._goals
-            if isinstance(task, PlaceTask)
-        ]
+        places = [task for task in self._goals if isinstance(task, PlaceTask)]
+        ways = [task.target.place - known[task.tip].target.place for task in places if task.tip in known]
+        new = [task for task in places if task.tip not in known]
+        if new:
+            geometry = Geometry(self.problem.body.tree, self.states)
+            ways += [task.measure(geometry).errors for task in new]
         return max((float(lengths(way).max()) for way in ways), default=0.0)
 
     def is_met(self, goals: Sequence[Task]) -> bool:

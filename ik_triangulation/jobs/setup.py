@@ -326,11 +326,14 @@ def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
             stored.chain_count = 1 + line.index(limb.bones[0])
         if limb is not None:
             stored.body_part = limb.kind.name
-            give_limits(armature, _with_clavicle(armature, anatomy, limb), presets[limb.preset])
+            whole, preset = _with_clavicle(armature, anatomy, limb), presets[limb.preset]
+            if whole is not limb:  # from the clavicle on, also where there is no hand
+                preset = replace(preset, joints=preset.joints[: len(whole.bones)])
+            give_limits(armature, whole, preset)
         if name not in held and stored.target is None:
             _give_target(armature, name, limb)
     trunk = _trunk(armature, anatomy, hips)
-    if trunk:
+    if any(can_turn(armature.pose.bones[name]) for name in trunk):
         apply_preset(armature, trunk, presets[SPINE.preset], keep_limits=True)
     armature.ik_triangulation.balance = True
     armature.update_tag()

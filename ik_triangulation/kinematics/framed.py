@@ -11,7 +11,7 @@ to both its links, with the sign of the bend at rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import atan2, pi, radians, sin
 from random import Random
@@ -180,18 +180,21 @@ _LEAST_BEND = radians(5.0)  # bend at rest from which on it tells the axis of fl
 _MOST_ASIDE = radians(45.0)  # angle to the axis that anatomy wants, up to which it does: knock-knees bend sideways
 _CLEAR = radians(20.0)  # bend at rest from which on it tells the axis whatever anatomy wants, as of an animal's elbow
 _FLEXES = 0.17  # [rad] of range to one side from which on a joint can flex to it
-_WIDE, _ONE_WAY = 1.0, 0.3  # [rad] of a hinge's flexion at least; share of it that it extends at most
 _MOSTLY = 0.5  # share of an axis that limits have to leave for a joint to flex about it
 _PARALLEL = 1e-3  # relative length of the part orthogonal to a bone, up to which an axis is parallel to it
 
 
-def flexion_axis(links: Sequence[Vector], joints: Iterable[int], least: float = _STRAIGHT) -> Vector | None:
+def flexion_axis(
+    links: Sequence[Vector], joints: Iterable[int], least: float = _STRAIGHT, against: Collection[int] = ()
+) -> Vector | None:
     """Mean axis about which these joints are bent at rest (unit vector); None if that is by less than `least` [rad].
 
-    `links` are the vectors from joint to joint in armature space, the last one to the tip.
+    `links` are the vectors from joint to joint in armature space, the last one to the tip. Joints that are `against`
+    the others, as a hock is against the knee, count with the opposite sign.
     """
     directions = [link.normalized() for link in links]
-    bend = sum((directions[i - 1].cross(directions[i]) for i in joints if i > 0), Vector((0.0, 0.0, 0.0)))
+    bends = (directions[i - 1].cross(directions[i]) * (-1.0 if i in against else 1.0) for i in joints if i > 0)
+    bend = sum(bends, Vector((0.0, 0.0, 0.0)))
     return bend.normalized() if bend.length > least else None
 
 
@@ -231,33 +234,29 @@ def anatomical_flexion(towards: Vector, upper: Vector, lower: Vector) -> Vector 
     return wanted.normalized()
 
 
-def told_flexion(links: Sequence[Vector], joints: Iterable[int], wanted: Vector) -> Vector | None:
+def told_flexion(
+    links: Sequence[Vector], joints: Iterable[int], wanted: Vector, against: Collection[int] = ()
+) -> Vector | None:
     """Return the axis of flexion that the bend of these joints at rest tells (unit vector); None if it tells none.
 
-    It does if the bend is more than noise of modelling and about the axis that anatomy wants, or clear.
+    It does if the bend is more than noise of modelling and about the axis that anatomy wants, or clear. For joints that
+    are `against` the others see flexion_axis().
     """
     joints = list(joints)
-    told = flexion_axis(links, joints, sin(_LEAST_BEND))
-    if told is None or flexion_axis(links, joints, sin(_CLEAR)) is not None:
+    told = flexion_axis(links, joints, sin(_LEAST_BEND), against)
+    if told is None or flexion_axis(links, joints, sin(_CLEAR), against) is not None:
         return told
     return told if told.angle(wanted, 0.0) < _MOST_ASIDE else None
 
 
 def hinge_axis(freedom: Freedom) -> Vector | None:
-    """Return the axis about which a joint flexes by its Euler limits, signed; None unless it bends to one side.
+    """Return the axis about which a joint flexes by its Euler limits, signed; None unless it bends one way.
 
-    In the joint's rest frame: the one axis with a wide range to one side of rest and hardly any to the other.
+    In the joint's rest frame, see EulerLimits.hinge.
     """
     own = unframed(freedom)
-    if not isinstance(own, EulerLimits):
-        return None
-    axes = []
-    for number, (lower, upper) in enumerate(zip(own.lower, own.upper, strict=True)):
-        if max(-lower, upper) > _WIDE and min(-lower, upper) < _ONE_WAY * max(-lower, upper):
-            axes.append(Vector([float(n == number) for n in range(3)]) * (1.0 if upper > -lower else -1.0))
-    if len(axes) != 1:
-        return None
-    return freedom.frame @ axes[0] if isinstance(freedom, Framed) else axes[0]
+    hinge = own.hinge if isinstance(own, EulerLimits) else None
+    return freedom.frame @ hinge if hinge is not None and isinstance(freedom, Framed) else hinge
 
 
 def allowed_flexion(freedom: Freedom, axis: Vector) -> Vector:

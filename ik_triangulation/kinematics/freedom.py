@@ -43,6 +43,7 @@ _AXES = tuple(Vector([float(i == j) for j in range(3)]).freeze() for i in range(
 ON_LIMIT = 1e-4  # [rad] distance from an end of a range up to which an angle is at that limit
 ANGLE_ROUNDING = 1e-6  # [rad] a rotation in single precision may exceed its limits by this and still be allowed
 
+_WIDE, _ONE_WAY = 1.0, 0.3  # [rad] of a hinge's flexion at least; share of it that it extends at most
 _SAME = 1e-9  # [rad] difference up to which clamping left an angle unchanged
 # With the first, second or third angle fixed: the other two, and the indices of its cosines and sines in the eight
 # coefficients.
@@ -271,6 +272,23 @@ class EulerLimits(Freedom):
     def axes(self) -> tuple[int, ...]:
         """The axes (0 to 2) that are not frozen."""
         return tuple(axis for axis in range(3) if self.lower[axis] < self.upper[axis])
+
+    @cached_property
+    def hinge(self) -> Vector | None:
+        """Axis about which the joint bends one way, signed as it does; None unless it is the only one.
+
+        Its range is wide to one side of rest and hardly goes to the other.
+        """
+        found = [
+            _AXES[axis] if upper > -lower else -_AXES[axis]
+            for axis, (lower, upper) in enumerate(zip(self.lower, self.upper, strict=True))
+            if max(-lower, upper) > _WIDE and min(-lower, upper) < _ONE_WAY * max(-lower, upper)
+        ]
+        return found[0] if len(found) == 1 else None
+
+    @property
+    def bend_axis(self) -> Vector:
+        return self.hinge or _AXES[0]
 
     @cached_property
     def _box(self) -> EulerBox:

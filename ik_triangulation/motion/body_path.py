@@ -39,6 +39,7 @@ from ..solvers.body.flexing import (
     parts_of_body,
 )
 from ..solvers.body.floor import kept_above
+from ..solvers.body.hanging import hung
 from ..solvers.body.priorities import (
     BODY_ROUNDS,
     HELD_SHARE,
@@ -49,7 +50,7 @@ from ..solvers.body.priorities import (
     settle,
     solve_sets,
 )
-from ..solvers.body.reaching import hung, reaching_of
+from ..solvers.body.reaching import reaching_of
 from ..solvers.body.stepping import stood
 from ..solvers.body.swivelling import limbs_with_swivel, with_swivels
 from ..solvers.natural.looking import turned_to_look
@@ -57,7 +58,7 @@ from ..solvers.natural.posture import Posture, Relaxation, interpolated_offsets,
 from ..solvers.natural.slowing import slowed
 from ..solvers.natural.soft_edge import Pace
 from .body_easing import eased, led_over
-from .far_goals import drawn_in, far_tips, without
+from .far_goals import drawn_in, far_tips, is_reach, without
 from .jumps import leaps_of, ways_of
 from .limb_motion import limbs_alone
 from .shot import Shot
@@ -67,6 +68,7 @@ _CALM = 0.01  # [rad] turn beside which no other one is an outlier
 
 _OFTEN = 4  # knots between two looks at what the user does
 _FARTHEST = 32  # frames between two knots
+_BETWEEN = 0.25  # of the ways from knot to knot: those of the frames that are relaxed before all of them are
 _RADIANS = 2.0  # turn of a goal that counts as much as a way of the limb's reach
 _STRAYS, _STRAY, _UNBENT = 24, 0.4, 0.2  # poses tried where a knot is missed; how far they stray; and unbend [rad]
 _MUCH = 0.7  # of its value: a knot that stays missed takes another pose only for less than that
@@ -118,13 +120,14 @@ def unsteadiness(tree: Tree, states: States) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class BodyPathSettings:
-    """Bounds of the work: steps of posture at the first frame, at each knot, of all knots, and of all frames
-    together, of which the `last` ones are those after limbs with a swivel are posed."""
+    """Bounds of the work: steps of posture at the first frame, at each knot, of all knots, of frames `between` them, of
+    all frames together, and the `last` ones after limbs with a swivel are posed."""
 
     first: int = 16
     knot: int = 2
     coarse: int = 8
-    fine: int = 5
+    between: int = 3
+    fine: int = 1
     last: int = 2
 
 
@@ -194,7 +197,7 @@ def _clear(shot: Shot, states: States, asked: Sequence[Task]) -> Work[BodyPath]:
 
 def _soft(work: _Path, states: States, asked: Sequence[Task], tips: Sequence[int]) -> Work[States]:
     """The states with a soft edge of reach for these tips, whose goals are as `asked` in some frames out of reach."""
-    places = [task for task in asked if isinstance(task, PlaceTask) and task.tip in tips]
+    places = [task for task in asked if is_reach(task) and task.tip in tips]
     tree = work.tree
     missed = np.any([~System(tree, states, [place]).met for place in places], axis=0)
     others = [task for task in work.precise if task.tip not in tips or task.level == Level.HOLD]
@@ -229,7 +232,8 @@ def _best(work: _Path, calm: bool = True, swivels: bool = True) -> Work[States]:
         if found < least or best is None:
             best, least = states, found
         fast = number >= _ENOUGH and found[:2] == before[:2] and found[2] > _CALMER * before[2]  # the motion itself
-        if not astray and missed == 0 and (least[2] <= _JUMP or fast or not calm):
+        alike = number >= _ENOUGH and missed >= before[1]  # other knots lead no nearer
+        if not astray and (missed == 0 or alike) and (least[2] <= _JUMP or fast or not calm):
             break
     assert best is not None
     return (yield from work.with_swivels(best)) if swivels else best
@@ -281,21 +285,20 @@ class _Path:
         Knots are `eased` together or left as each leads to the next. With a pose for the `last` frame they are solved
         back from there.
         """
-        tree, settings = self.tree, self.settings
-        knots = self._knots(way)
+        tree, settings, count = self.tree, self.settings, len(self.reference)
+        knots = self._knots(way, _FARTHEST)
         knots, offsets = yield from self._followed(knots if last is None else knots[::-1], last)
         end = self.posture.take(knots[-1:]).states(offsets[:, -1:])
         if len(knots) > 1:
-            offsets = self._eased(knots, offsets) if eased else offsets
-            offsets = interpolated_offsets(offsets, knots, len(self.reference))
+            offsets = self._eased(knots, offsets, settings.coarse) if eased else offsets
+            between = self._knots(_BETWEEN * way, _NEAREST + 1)
+            yield
+            offsets = self._eased(between, interpolated_offsets(offsets, knots, count)[:, between], settings.between)
+            offsets = interpolated_offsets(offsets, between, count)
         states = self.posture.states(offsets)
         yield
         if len(knots) > 1:
-            relaxation = Relaxation(
-                posture=self.posture, compliance=self.compliance, weight=self.weight, gain=POSTURE_GAIN, still=1e-4
-            )
-            steps = settings.fine - (settings.last if limbs_with_swivel(tree) else 0)
-            states = relaxation.run(tree, states, self.every, max(steps, 1))
+            states = self._relaxation(self.posture, 1.0, 1e-4).run(tree, states, self.every, settings.fine)
         yield
         states = turned_to_look(tree, self.given, self.tasks, self.compliance, states)
         exactly(tree, states, self.precise, self.steady, frames=np.arange(len(states)))
@@ -317,7 +320,8 @@ class _Path:
         relaxation = Relaxation(
             posture=Posture(tree, wanted), compliance=self.compliance, weight=self.weight, still=1e-4
         )
-        found = relaxation.run(tree, wanted, self.every, self.settings.last)
+        off = ~System(tree, wanted, self.every).met  # what limits have moved; the others would stay where they are
+        found = relaxation.run(tree, wanted, self.every, self.settings.last, off)
         exactly(tree, found, self.precise, self.steady, frames=np.arange(len(found)))
         yield
         met, now = (System(tree, each, self.tasks).met for each in (states, found))
@@ -326,20 +330,22 @@ class _Path:
             return states
         return found
 
-    def _eased(self, knots: Indices, offsets: Numbers) -> Numbers:
+    def _eased(self, knots: Indices, offsets: Numbers, steps: int) -> Numbers:
         """The knots' turns off the reference after steps of posture of all of them together."""
         at = self.posture.take(knots)
-        gap = (len(self.reference) - 1) / (len(knots) - 1)
-        relaxation = Relaxation(
-            posture=at, compliance=self.compliance, weight=self.weight / gap**2, gain=POSTURE_GAIN, still=1e-3
-        )
+        relaxation = self._relaxation(at, (len(self.reference) - 1) / (len(knots) - 1), 1e-3)
         goals = [task.take(knots) for task in self.every]
-        return at.offsets(relaxation.run(self.tree, at.states(offsets), goals, self.settings.coarse))
+        return at.offsets(relaxation.run(self.tree, at.states(offsets), goals, steps))
 
-    def _knots(self, way: float) -> Indices:
-        """Frames between which some goal moves by such a share of its limb's reach."""
+    def _relaxation(self, posture: Posture, gap: float, still: float) -> Relaxation:
+        """Relaxation towards a posture at frames that are a `gap` apart."""
+        weight = self.weight / gap**2
+        return Relaxation(posture=posture, compliance=self.compliance, weight=weight, gain=POSTURE_GAIN, still=still)
+
+    def _knots(self, way: float, farthest: int) -> Indices:
+        """Frames, so far apart at most, between which some goal moves by such a share of its limb's reach."""
         count = len(self.reference)
-        steps = np.full(max(count - 1, 0), 1.0 / _FARTHEST)
+        steps = np.full(max(count - 1, 0), 1.0 / farthest)
         root, place = np.eye(3)[:, :, None], np.zeros((3, 1))
         if not self.tree.moves_root:
             root, place = self.reference.root, self.reference.place

@@ -3,21 +3,24 @@
 
 A goal out of reach would drag all others along, as all of them are one least-squares level. So the body is solved
 without it first; from where that leaves the tip it moves along the straight line to its goal, until something else
-would be missed. Solved with these places, everything can be met. Source: none.
+would be missed. Solved with these places, everything can be met. To a goal that the body itself carries no leaning
+leads: the line there begins where the limb is as long as then, towards the goal, and is carried along. Source: none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import sqrt
 from typing import Any
 
 import numpy as np
 
+from ..goals.from_goals import CarriedTask
 from ..goals.task import FadedTask, Level, PlaceTask, Task
 from ..kinematics.arrays import Columns, Indices, Mask, Numbers, averaged_in_time
 from ..kinematics.batch import Geometry, States, Tree
-from ..kinematics.batch.algebra import dot, lengths, normalized
+from ..kinematics.batch.algebra import dot, lengths, rotate_back
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import Descent, descend
 from ..solvers.body.flexing import flexed
@@ -51,7 +54,7 @@ def far_tips(tree: Tree, reference: States, tasks: Sequence[Task]) -> dict[int, 
     """
     begin, shares = Geometry(tree, reference), dict[int, Numbers]()
     for task in tasks:
-        if isinstance(task, PlaceTask) and task.level != Level.HOLD:
+        if is_reach(task):
             limb = tree.tips[task.tip]
             place = begin.tip(task.tip) + task.measure(begin).errors
             shares[task.tip] = lengths(place - begin.heads[limb.first]) / max(limb.reach, 1e-9)
@@ -62,7 +65,7 @@ def far_tips(tree: Tree, reference: States, tasks: Sequence[Task]) -> dict[int, 
     some = some[~_met_between(tree, reference, tasks, some)]
     found = {tip: np.zeros(len(reference), bool) for tip, share in shares.items() if (share[some] > _BEYOND).any()}
     for tip, far in found.items() if len(found) > 1 else ():
-        own = [task for task in tasks if task.level == Level.HOLD or (task.tip == tip and isinstance(task, PlaceTask))]
+        own = [task for task in tasks if task.level == Level.HOLD or (task.tip == tip and is_reach(task))]
         suspect = some[shares[tip][some] > _BEYOND]
         far[suspect] = ~_met_between(tree, reference, own, suspect)
     unexplained = some[~np.any([far[some] for far in found.values()], 0)] if found else some
@@ -72,6 +75,12 @@ def far_tips(tree: Tree, reference: States, tasks: Sequence[Task]) -> dict[int, 
         for number, tip in enumerate(tips):
             found[tip][unexplained[worst == number]] = True
     return {tip: far for tip, far in found.items() if far.any()}
+
+
+def is_reach(task: Task) -> bool:
+    """Tell whether a task is a place for a tip to reach, of its own or carried by the body."""
+    bare = task.task if isinstance(task, CarriedTask) else task
+    return isinstance(bare, PlaceTask) and task.level != Level.HOLD
 
 
 def without(tasks: Sequence[Task], tips: Mapping[int, Any]) -> list[Task]:
@@ -84,11 +93,13 @@ def drawn_in(
 ) -> list[Task] | None:
     """Return the tasks with places and rotations of far tips drawn in to where all goals are met, within `bounds`.
 
-    None if one of these tips cannot follow the straight line to its goal at all.
+    A tip that cannot follow the straight line to its goal, as its limb is stretched aside, follows the one that leads
+    there from where its limb begins. None if it cannot do that either.
 
     `states` (F) are solved without these tips, `far` has the frames (F) at which each is out of reach.
     """
-    return _DrawnIn(tree, states, tasks, far, bounds).tasks()
+    straight = _DrawnIn(tree, states, tasks, far, bounds).tasks()
+    return straight or _DrawnIn(tree, states, tasks, far, bounds, outwards=True).tasks()
 
 
 class _DrawnIn:
@@ -100,13 +111,28 @@ class _DrawnIn:
     """
 
     def __init__(
-        self, tree: Tree, states: States, tasks: Sequence[Task], far: Mapping[int, Mask], bounds: Sequence[Task]
+        self,
+        tree: Tree,
+        states: States,
+        tasks: Sequence[Task],
+        far: Mapping[int, Mask],
+        bounds: Sequence[Task],
+        outwards: bool = False,
     ) -> None:
         self._tree, self._tasks, self._far = tree, tasks, far
-        self._places = {task.tip: task for task in tasks if isinstance(task, PlaceTask) and task.tip in far}
+        self._places: dict[int, Any] = {task.tip: task for task in tasks if is_reach(task) and task.tip in far}
         begin = Geometry(tree, states)
+        self._carried = {tip: each.frame(begin) for tip, each in self._places.items() if isinstance(each, CarriedTask)}
         self._begin = {tip: begin.tip(tip) for tip in far}
+        self._outwards = outwards or len(self._carried) == len(self._places)
         self._lines = {tip: task.measure(begin).errors for tip, task in self._places.items()}
+        for tip, line in self._lines.items():
+            if self._outwards or tip in self._carried:  # from where the limb is as long as now
+                first = begin.heads[tree.tips[tip].first]
+                goal = self._begin[tip] + line
+                long, far_away = lengths(self._begin[tip] - first), lengths(goal - first)
+                self._lines[tip] = (goal - first) * np.maximum(1.0 - long / np.maximum(far_away, 1e-300), 0.0)
+                self._begin[tip] = goal - self._lines[tip]
         self._whole = {tip: lengths(line) for tip, line in self._lines.items()}
         self._straight = {tip: self._limb_way(begin, tip) for tip in far}
         self._most = {
@@ -114,7 +140,7 @@ class _DrawnIn:
             for tip, whole in self._whole.items()
         }
         ends = [begin.tip(tip) for tip in range(len(tree.tips)) if tip not in far]
-        ends += [self._point(tip, self._most[tip]).target.place for tip in far]
+        ends += [self._on_line(tip, self._most[tip]) for tip in far]
         self._knots = _apart(ends, np.flatnonzero(np.any(list(far.values()), 0)), tree.size)
         self._states = states.take(self._knots).copy()
         self._states.own_places()
@@ -127,7 +153,7 @@ class _DrawnIn:
         if len(self._far) > 1:
             for tip in self._far:
                 found = self._longest(found, [tip], _ALONE)
-        if any(found[tip].max() < _STUCK * self._tree.tips[tip].reach for tip in self._far):
+        if not self._outwards and any(found[tip].max() < _STUCK * self._tree.tips[tip].reach for tip in self._far):
             return None
         found = self._without_dents(found)
         frames = np.arange(len(next(iter(self._far.values()))))
@@ -138,7 +164,7 @@ class _DrawnIn:
     def _limb_way(self, begin: Geometry, tip: int) -> Numbers:
         """Ways (F) along the line of a tip up to which its limb reaches while all else stays where it is."""
         limb, line = self._tree.tips[tip], self._lines[tip]
-        way = normalized(line)
+        way = _direction(line)
         from_limb = self._begin[tip] - begin.heads[limb.first]
         along = dot(way, from_limb)
         left = np.maximum((_INSIDE * limb.reach) ** 2 - dot(from_limb, from_limb) + along**2, 0.0)
@@ -216,14 +242,24 @@ class _DrawnIn:
         self._states.put(some[met], tried.take(np.flatnonzero(met)))
         return met
 
-    def _points(self, ways: Mapping[int, Numbers]) -> list[PlaceTask]:
+    def _points(self, ways: Mapping[int, Numbers]) -> list[Task]:
         """The tasks of the far tips to go so far (K) along their lines."""
         return [self._point(tip, ways[tip], self._knots) for tip in self._far]
 
-    def _point(self, tip: int, way: Numbers, at: Columns = slice(None)) -> PlaceTask:
+    def _point(self, tip: int, way: Numbers, at: Columns = slice(None)) -> Any:
         """The task of a tip to go so far along its line, `at` some of the frames."""
+        task, place = self._places[tip].take(at), self._on_line(tip, way, at)
+        if not isinstance(task, CarriedTask):
+            return task.to_points(place)
+        frame, own = self._carried[tip][..., at], task.task
+        assert isinstance(own, PlaceTask)
+        return replace(task, task=own.to_points(rotate_back(frame[:, :3], place - frame[:, 3])))
+
+    def _on_line(self, tip: int, way: Numbers, at: Columns = slice(None)) -> Numbers:
+        """Places (3, n) so far along the line of a tip, as the body is without it."""
         share = np.minimum(way / np.maximum(self._whole[tip][at], 1e-300), 1.0)
-        return self._places[tip].take(at).to_points(self._begin[tip][:, at] + self._lines[tip][:, at] * share)
+        found: Numbers = self._begin[tip][:, at] + self._lines[tip][:, at] * share
+        return found
 
     def _smoothed(self, tip: int, way: Numbers) -> Numbers:
         """A path (F) without steps in time, nowhere longer; as it is where the goal is reached."""
@@ -244,7 +280,7 @@ class _DrawnIn:
         A tip that springs from its goal to the edge of the reach, or back, unbends all of the body at once.
         """
         way, far_frames = way.copy(), far.tolist()
-        begin, lines = self._begin[tip].T, normalized(self._lines[tip]).T
+        begin, lines = self._begin[tip].T, _direction(self._lines[tip]).T
         for order in (range(len(way)), range(len(way) - 1, -1, -1)):
             place, stride = np.full(3, np.nan), np.inf
             for f in order:
@@ -262,14 +298,14 @@ class _DrawnIn:
     def _place(self, tip: int, way: Numbers) -> list[Task]:
         """The tasks of the place of a tip: its own goal, and where that is out of reach a point on the line to it."""
         task, point = self._places[tip], self._point(tip, way)
-        if task.target.shape is None:
+        if isinstance(task, PlaceTask) and task.target.shape is None:
             return [point.to_points(np.where(self._far[tip], point.target.place, task.target.place))]
         nothing, far = np.zeros((task.count, 1)), self._far[tip].astype(float)
         return [FadedTask(task=each, rest=nothing, present=on) for each, on in ((task, 1.0 - far), (point, far))]
 
     def _turned(self, places: Sequence[Task]) -> list[Task]:
         """The tasks of the rotations of far tips, as large a share of each as can be met at these places."""
-        turns = [task for task in self._tasks if task.tip in self._far and not isinstance(task, PlaceTask)]
+        turns = [task for task in self._tasks if task.tip in self._far and not is_reach(task)]
         turns = [task for task in turns if task.level != Level.HOLD]
         if not turns:
             return []
@@ -293,6 +329,11 @@ class _DrawnIn:
         """Tasks of such shares (F) of the turns that are left."""
         pairs = zip(turns, left, strict=True)
         return [FadedTask(task=task, rest=(1.0 - share) * each, present=np.ones(1)) for task, each in pairs]
+
+
+def _direction(line: Numbers) -> Numbers:
+    """Directions of lines (3, F), zero of those without length."""
+    return line / np.maximum(lengths(line), 1e-300)
 
 
 def _calmed(least: Numbers) -> Numbers:
@@ -334,7 +375,11 @@ def _met_between(tree: Tree, reference: States, tasks: Sequence[Task], frames: I
     It is solved at frames as far apart as the goals move, and at those between them only where these differ.
     """
     begin = Geometry(tree, reference)
-    goals = [begin.tip(task.tip) + task.measure(begin).errors for task in tasks if isinstance(task, PlaceTask)]
+    goals = [
+        begin.tip(task.tip) + task.measure(begin).errors
+        for task in tasks
+        if is_reach(task) or isinstance(task, PlaceTask)
+    ]
     knots = _apart(goals, frames, tree.size)
     met = np.interp(frames, knots, _met(tree, reference, tasks, knots))
     between = np.flatnonzero((met > 0.0) & (met < 1.0))

@@ -24,6 +24,7 @@ PRESET_SETTINGS = tuple(name for name, row in TABLE[IKT_PG_limb].items() if row.
 _MUST = {"FREE": set(), "LOCKED": set(), "HINGE": {"axis"}, "CONE": {"swing"}, "EULER": {"order", "x", "y", "z"}}
 _MAY = {"HINGE": {"range", "from_straight"}, "CONE": {"twist"}, "EULER": {"from_straight"}}
 _ANY = {"stiffness", "rank", "repeats", "shared"}
+_ONE_WAY = 0.3  # share of its range that a joint which bends one way has to the other side at most
 _PLACES = 6  # of a degree: finer than single precision
 
 
@@ -32,7 +33,8 @@ class PresetJoint:
     """One joint of a preset in the axes of the limb: X is its axis of flexion, Y leads to the next joint.
 
     A limb on the right side gets the mirror image. Limits are measured from rest, with `from_straight` the angles of a
-    hinge, or the Euler angles about X, from the straight limb. A shorter limb leaves out the joints of the highest
+    hinge, or the Euler angles about X, from the straight limb. A joint whose angles from there are negative bends
+    against the limb's flexion, as a hock does against the knee. A shorter limb leaves out the joints of the highest
     `rank`; in a longer one the joint that `repeats` is used as often as needed, and its copies divide its ranges if it
     is `shared`.
     """
@@ -44,6 +46,18 @@ class PresetJoint:
     from_straight: bool = False
     repeats: bool = False
     shared: bool = False
+
+    @property
+    def is_against(self) -> bool:
+        """Tell whether it bends one way only, against the flexion of the limb."""
+        limits = self.freedom
+        if isinstance(limits, EulerLimits):
+            lower, upper = limits.lower[0], limits.upper[0]
+        elif isinstance(limits, Hinge):
+            lower, upper = limits.lower, limits.upper
+        else:
+            return False
+        return self.from_straight and upper < _ONE_WAY * -lower
 
 
 @dataclass(frozen=True)

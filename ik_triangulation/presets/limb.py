@@ -3,7 +3,7 @@
 
 Limits of a preset are in the axes of the limb: at each joint Y leads to the next one, X is the axis of flexion. They
 are stored in these axes; where they are the bone's own but for quarter turns about it, in the bone's. A finger flexes
-towards the palm of its hand.
+towards the palm of its hand, a front leg like an arm: with its elbow behind.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from .file import PRESET_SETTINGS, Preset, PresetJoint
 
 _FLEXION = radians(20.0)  # deviation from the axis of flexion up to which limits count as about that
 _SAME = radians(0.5)  # deviation up to which axes are parallel
+_ALONG = 0.02  # [rad] angle to a direction up to which a link points there
 _ROUNDED = radians(0.02)  # deviation from a bone's own axes that rounding explains: a larger one shows in the pose
 _ONE_WAY = 0.3  # share of its flexion that a joint which bends one way extends at most
 _MIDDLE = 0.02  # of a limb's length: within this distance from the plane of symmetry its middle is on neither side
@@ -56,7 +57,8 @@ def apply_preset(armature: Object, bones: Sequence[str], preset: Preset, *, keep
     limb, tip = _Rest(armature, bones, line), line[-1]
     joints = preset.for_bones(len(bones))
     towards = preset.towards and (closing_direction(rest_body(armature), tip) or limb.direction(preset.towards))
-    axes = limb.axes([n for n, joint in enumerate(joints) if joint.from_straight], towards)
+    straight = [n for n, joint in enumerate(joints) if joint.from_straight]
+    axes = limb.axes(straight, towards, [n for n in straight if joints[n].is_against])
     stored, notes = [], []
     for number, joint in enumerate(joints):
         freedom = joint.freedom
@@ -136,6 +138,7 @@ class _Rest:
         self._stance = stance_of(armature)
         middle = sum(place.dot(self._stance.left) for place in places) / len(places)
         self._right = middle < -_MIDDLE * sum(link.length for link in self.links)
+        self._is_fore = rest_body(armature).is_fore_leg(names[0])
 
     @staticmethod
     def _end(armature: Object, line: Sequence[str]) -> Vector:
@@ -154,23 +157,32 @@ class _Rest:
         way = before.matrix_local.to_3x3().normalized().transposed() @ link.normalized()
         return last.head_local + last.matrix_local.to_3x3().normalized() @ way * last.length
 
-    def axes(self, straight: Collection[int], towards: Vector | None) -> list[Vector | None]:
+    def axes(
+        self, straight: Collection[int], towards: Vector | None, against: Collection[int] = ()
+    ) -> list[Vector | None]:
         """Return the axis of flexion of each joint, in armature space.
 
         It is that of the bend at rest of the joints measured from straight, unless that is small, or to another side
-        than the limb bends `towards` (armature space): then it is that by which it bends there.
+        than the limb bends `towards` (armature space): then it is that by which it bends there. Of these joints some
+        bend `against` the others.
         """
-        bend = flexion_axis(self.links, straight)
+        bend = flexion_axis(self.links, straight, against=against)
         if towards is None:
             return [bend] * len(self.links)
-        found: list[Vector | None] = [link.cross(towards) for link in self.links]
+        found: list[Vector | None] = [self._square(link, towards) for link in self.links]
         number = next(iter(straight), 0)
-        told = told_flexion(self.links, straight, found[number] or Vector())
+        told = told_flexion(self.links, straight, found[number] or Vector(), against)
         return found if told is None else [told] * len(self.links)
+
+    def _square(self, link: Vector, towards: Vector) -> Vector:
+        """Return the axis about which a link bends towards a direction; across the body where it points there."""
+        axis: Vector = link.cross(towards)
+        return axis if axis.length > _ALONG * link.length else self._stance.left
 
     def direction(self, towards: Vector) -> Vector:
         """Return the direction in armature space in which a limb bends, from that `towards` of a preset."""
-        return self._stance.direction(-towards.x if self._right else towards.x, -towards.y, towards.z)
+        ahead = abs(towards.y) if self._is_fore else -towards.y
+        return self._stance.direction(-towards.x if self._right else towards.x, ahead, towards.z)
 
     def towards(self, freedoms: Sequence[Freedom]) -> Vector | None:
         """Return the direction in which a limb bends whose limits are in its own axes; None if none are."""

@@ -147,10 +147,10 @@ class Dependencies:
             if pose_bone.parent:
                 yield Node(ob, pose_bone.parent.name)
             yield Node(ob)
-            yield from _constrained(pose_bone.constraints)
+            yield from sources_of(pose_bone.constraints)
             if ob.session_uid not in self._ik:
                 self._ik[ob.session_uid] = ik_constraints(ob)
-            yield from _constrained(self._ik[ob.session_uid].get(bone, ()))
+            yield from sources_of(self._ik[ob.session_uid].get(bone, ()))
         else:
             if ob.parent:
                 yield Node(ob.parent, ob.parent_bone if ob.parent_type == "BONE" else "")
@@ -158,7 +158,7 @@ class Dependencies:
                     yield from self._deformed(ob.parent)
             if self._is_surface(node):
                 yield from self._deformed(ob)
-            yield from _constrained(ob.constraints)
+            yield from sources_of(ob.constraints)
             for constraint in ob.constraints:
                 if getattr(constraint, "target", None) and constraint.target.type == "MESH":
                     yield from self._deformed(constraint.target)
@@ -272,7 +272,8 @@ def _constraints_on(node: Node) -> Sequence[Constraint]:
     return holder.constraints if holder else ()
 
 
-def _constrained(constraints: Iterable[Constraint]) -> Iterator[Node]:
+def sources_of(constraints: Iterable[Constraint]) -> Iterator[Node]:
+    """Yield the objects and bones that constraints which are not muted follow, their poles too."""
     for constraint in constraints:
         if constraint.mute or not constraint.enabled:
             continue

@@ -48,6 +48,7 @@ _FLAT = 0.1  # length of the product of two unit vectors that are too near to ea
 # Directions in which elbows and knees go, as shares of the left (on the left side), the front and up.
 _SIDES = {"L": 1.0, "R": -1.0}
 _OUTWARDS = {"ARM": (0.6, -0.6, -0.5), "LEG": (0.0, 1.0, 0.0)}
+_FORE_LEG = (0.0, -1.0, 0.0)
 
 _AHEAD = 0.7  # cosine of the angle to the front up to which a bone itself looks, as that of an eye
 _BONE = Vector((0.0, 1.0, 0.0)).freeze()
@@ -60,6 +61,11 @@ _PARTS = {
     "hip": Part.GIRDLE,
     "neck": Part.SIMPLE,
     "head": Part.SIMPLE,
+    # Of limbs without a hand or foot, as robots have them.
+    "upper_arm": Part.UPPER_ARM,
+    "forearm": Part.FOREARM,
+    "thigh": Part.THIGH,
+    "shin": Part.SHIN,
 }
 
 
@@ -78,12 +84,13 @@ class Stance(NamedTuple):
         """Return a direction in armature space from its shares of left, front and up."""
         return self.left * left + self.front * front + self.up * up
 
-    def outwards(self, part: str, side: float) -> Vector:
+    def outwards(self, part: str, side: float, is_fore: bool = False) -> Vector:
         """Return the direction in which the elbow of an "ARM" or the knee of a "LEG" goes when the limb bends.
 
-        `side` is 1 on the left of the body and -1 on its right. Raises KeyError for other parts.
+        `side` is 1 on the left of the body and -1 on its right. The elbow of a front leg goes backwards. Raises
+        KeyError for other parts.
         """
-        left, front, up = _OUTWARDS[part]
+        left, front, up = _FORE_LEG if is_fore and part == LEG.name else _OUTWARDS[part]
         return self.direction(side * left, front, up)
 
 
@@ -147,7 +154,8 @@ def outwards_of(armature: Object, part: str, names: Sequence[str], side: str = "
     `names` are its bones from the first one on, `side` is "L" or "R" where that is known.
     """
     stance, first = stance_of(armature), armature.data.bones[names[0]]
-    outwards = stance.outwards(part, _SIDES.get(side) or side_of(armature, stance, names))
+    is_fore = rest_body(armature).is_fore_leg(names[0])
+    outwards = stance.outwards(part, _SIDES.get(side) or side_of(armature, stance, names), is_fore)
     return first.parent.matrix_local.to_3x3().transposed() @ outwards if first.parent else outwards
 
 
@@ -270,10 +278,10 @@ def _outwards(armature: Object, body: Body, part: str, limb: TwoPartLimb, named:
 def _flexion(armature: Object, body: Body, stance: Stance, limb: TwoPartLimb, is_leg: bool) -> Vector | None:
     """Return the axis about which a limb's elbow or knee flexes, in the rest frame of its bone.
 
-    A knee goes ahead when it bends; of an elbow it is the forearm that goes ahead.
+    A knee goes ahead when it bends; of an elbow, of a front leg as well, it is the forearm that goes ahead.
     """
     upper, middle, end = (armature.data.bones[body.joints[joint].name] for joint in limb)
-    towards = stance.front if is_leg else -stance.front
+    towards = stance.front if is_leg and not rest_body(armature).is_fore_leg(upper.name) else -stance.front
     links = middle.head_local - upper.head_local, end.head_local - middle.head_local
     axis = anatomical_flexion(towards, *links)
     return None if axis is None else middle.matrix_local.to_3x3().normalized().transposed() @ axis

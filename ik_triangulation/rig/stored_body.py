@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -15,6 +15,7 @@ from .armature import bones_from_tip, find_bone
 from .body import RigBody, stored_contacts
 from .by_hand.keys import counts, keys_by_hand
 from .by_hand.record import recorded_span
+from .dependencies import Node, sources_of
 from .interference import live_constraints
 from .keyframes import generated
 from .keyframes.arrays import get_keys
@@ -37,15 +38,15 @@ def planted_tips(rig: RigBody) -> tuple[str, ...]:
     """Return the held tips of a body that are set to stay at one place.
 
     With *Automatic* these are the ones whose own bones, below hips and trunk, nothing animates by hand: no keys but
-    baked ones, no strips, drivers or constraints other than limits. A body with contacts is a recorded motion, which is
-    planted in these alone.
+    baked ones, no strips, drivers or constraints other than limits and those by which generated rigs let a leg follow
+    the root. A body with contacts is a recorded motion, which is planted in these alone.
     """
-    bones = rig.armature.pose.bones
+    bones, above = rig.armature.pose.bones, _above(rig)
     modes = {tip: bones[tip].ik_triangulation.hold_where for tip in rig.held}
     return tuple(
         tip
         for tip, mode in modes.items()
-        if mode == "PLACE" or (mode == "AUTO" and not rig.contacts and not _is_animated(_leg(rig, tip)))
+        if mode == "PLACE" or (mode == "AUTO" and not rig.contacts and not _is_animated(_leg(rig, tip), above))
     )
 
 
@@ -76,11 +77,33 @@ def _leg(rig: RigBody, tip: str) -> _Leg:
     return _Leg(rig.armature, own[:count])
 
 
-def _is_animated(leg: _Leg) -> bool:
-    """Tell whether anything made by hand animates the bones of a leg."""
+def _above(rig: RigBody) -> frozenset[str]:
+    """Return the bones that the hips hang on: those above them, those that these follow by constraints, and so on."""
+    bones, found = rig.armature.pose.bones, set[str]()
+    waiting = list(bones[rig.hips].parent_recursive)
+    while waiting:
+        bone = waiting.pop()
+        if bone.name in found:
+            continue
+        found.add(bone.name)
+        own = [bones[node.bone] for node in sources_of(bone.constraints) if _is_bone(node, rig.armature)]
+        waiting += [each for one in own for each in (one, *one.parent_recursive)]
+    return frozenset(found)
+
+
+def _is_bone(node: Node, armature: Object) -> bool:
+    return node.object == armature and node.bone in armature.pose.bones
+
+
+def _is_animated(leg: _Leg, above: Collection[str]) -> bool:
+    """Tell whether anything made by hand animates the bones of a leg of a body that hangs on the bones `above`."""
     bones, animation = [leg.armature.pose.bones[name] for name in leg.bones], leg.armature.animation_data
-    if any(not each.type.startswith("LIMIT_") for each in live_constraints(leg)):
-        return True
+    carried = {*above, *leg.bones}
+    for constraint in live_constraints(leg):
+        followed = list(sources_of([constraint]))
+        own = all(_is_bone(node, leg.armature) and node.bone in carried for node in followed)
+        if not constraint.type.startswith("LIMIT_") and not (followed and own):
+            return True
     if animation is None:
         return False
     paths = {f"{bone.path_from_id()}.{prop}" for bone in bones for prop in _transform(bone)}

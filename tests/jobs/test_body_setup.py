@@ -12,7 +12,7 @@ from ik_triangulation.jobs.bake import bake_body
 from ik_triangulation.jobs.pose import solve_body_pose
 from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.setup import add_limbs, set_up_body
-from ik_triangulation.kinematics import Free, Locked
+from ik_triangulation.kinematics import Free, Locked, unframed
 from ik_triangulation.rig.anatomy.skeleton import RestBone
 from ik_triangulation.rig.freedom import freedom_of, store
 from ik_triangulation.rig.targets.untouched import is_waiting
@@ -247,3 +247,31 @@ def test_paws_that_are_named_hands_are_held_though_the_hind_legs_crouch():
 
 def test_a_bird_stands_on_two_legs_without_a_doubt():
     assert not any("two legs" in doubt for doubt in set_up_body(animal(bird())).doubts)
+
+
+def test_arms_without_hands_have_the_ranges_of_shoulders_and_elbows_below_their_clavicles():
+    limits = []
+    for has_hands in (True, False):
+        rig = human_rig("Human" if has_hands else "Robot")
+        bpy.ops.object.mode_set(mode="EDIT")
+        bones = rig.data.edit_bones
+        for side, sign in (("L", 1.0), ("R", -1.0)):
+            clavicle, arm = bones.new(f"shoulder.{side}"), bones[f"upper_arm.{side}"]
+            clavicle.head, clavicle.tail, clavicle.parent = (0.02 * sign, 0.03, 1.4), arm.head, arm.parent
+            arm.parent = clavicle
+            if not has_hands:
+                bones.remove(bones[f"hand.{side}"])
+        bpy.ops.object.mode_set(mode="POSE")
+        assert set_up_body(rig).reach == tuple(HANDS if has_hands else ("forearm.L", "forearm.R"))
+        limits.append([freedom_of(rig.pose.bones[f"{name}.L"]) for name in ("shoulder", "upper_arm", "forearm")])
+    for whole, ours in zip(*limits, strict=True):
+        assert (type(ours), type(unframed(ours))) == (type(whole), type(unframed(whole)))
+
+
+def test_a_spine_whose_rotations_are_locked_stays_locked():
+    rig = human_rig()
+    for name in ("spine.001", "spine.002"):
+        bone = rig.pose.bones[name]
+        bone.rotation_mode, bone.lock_rotation = "XYZ", (True, True, True)
+    assert set_up_body(rig).held == FEET
+    assert isinstance(freedom_of(rig.pose.bones["spine.001"]), Locked)

@@ -7,7 +7,8 @@ from random import Random
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.kinematics.framed import bend_about, flexion_axis, to_quarter, turn_to
+from ik_triangulation.kinematics import EulerLimits, framed
+from ik_triangulation.kinematics.framed import bend_about, flexion_axis, hinge_axis, to_quarter, turn_to
 from ik_triangulation.kinematics.rotation import about
 
 from ..chains import random_rotation
@@ -50,3 +51,26 @@ def test_a_bone_is_turned_to_the_axis_as_near_as_can_be():
 @pytest.mark.parametrize(("degrees", "quarters"), [(0, 0), (44, 0), (46, 1), (-100, -1), (179, 2)])
 def test_the_nearest_quarter(degrees, quarters):
     assert to_quarter(radians(degrees)) == pytest.approx(quarters * pi / 2.0)
+
+
+def test_joints_that_bend_against_each_other_tell_one_axis():
+    links = [Vector((0, 0, -1)), Vector((0, 1, -1)), Vector((0, -1, -1))]
+    assert (flexion_axis(links, [1, 2], against=[2]) - Vector((1, 0, 0))).length < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "axis"),
+    [
+        ((-0.1, -0.5, -0.5), (2.0, 0.5, 0.5), (1, 0, 0)),
+        ((-0.5, -0.5, -2.0), (0.5, 0.5, 0.1), (0, 0, -1)),
+        ((-2.0, -0.5, -0.5), (2.0, 0.5, 0.5), None),
+        ((-0.1, -0.5, -0.1), (2.0, 0.5, 2.0), None),
+    ],
+)
+def test_limits_that_bend_one_way_have_a_hinge_about_which_a_straight_limb_bends(lower, upper, axis):
+    limits, frame = EulerLimits("XYZ", lower, upper), Quaternion((0, 1, 0), 0.7)
+    assert hinge_axis(limits) == (axis and Vector(axis))
+    assert limits.bend_axis == Vector(axis or (1, 0, 0))
+    turned = framed(limits, frame)
+    assert (turned.bend_axis - frame @ limits.bend_axis).length < 1e-6
+    assert (hinge_axis(turned) is None) == (axis is None)

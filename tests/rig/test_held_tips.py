@@ -10,7 +10,7 @@ from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.rig.frames.body_frames import with_places
 from ik_triangulation.rig.stored_body import corrected_times, is_moved_above, planted_tips
 
-from ..bodies import FEET, set_up_rig
+from ..bodies import FEET, human_rig, set_up_rig
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -42,3 +42,25 @@ def test_the_frames_of_planted_tips_are_at_one_place_and_all_others_stay():
     assert np.array_equal(found[row], np.repeat(place[:, :, None], 5, -1))
     assert not np.delete(found, row, 0).any()
     assert not frames.any()
+
+
+def test_a_leg_that_follows_what_the_hips_hang_on_is_planted_and_one_that_follows_a_control_is_not():
+    rig = human_rig()
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name, parent in (("root", None), ("turn", "root"), ("carrier", None), ("control", "root")):
+        bone = rig.data.edit_bones.new(name)
+        bone.head, bone.tail = (0, 1, 0), (0, 1, 1)
+        bone.parent = rig.data.edit_bones.get(parent) if parent else None
+    rig.data.edit_bones["spine"].parent = rig.data.edit_bones["carrier"]
+    bpy.ops.object.mode_set(mode="POSE")
+    set_up_rig(rig=rig)
+    parent = rig.pose.bones["carrier"].constraints.new("ARMATURE").targets.new()
+    parent.target, parent.subtarget = rig, "turn"
+    follows = rig.pose.bones["thigh.L"].constraints.new("COPY_SCALE")
+    follows.target = rig
+    for bone, found in (("root", FEET), ("shin.L", FEET), ("control", FEET[1:])):
+        follows.subtarget = bone
+        assert planted_tips(body_of(rig, "hand.L")) == found
+    follows.subtarget = ""  # the armature itself, which may be anywhere
+    assert planted_tips(body_of(rig, "hand.L")) == FEET[1:]

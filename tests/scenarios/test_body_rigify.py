@@ -99,3 +99,24 @@ def test_a_generated_rig_that_its_root_scales_and_turns_reaches_as_one_of_that_s
     bones = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
     assert (bones["DEF-hand.L"].tail - target.matrix_world.translation).length < 1e-3
     assert bones["DEF-hand.L"].matrix.to_scale().x == pytest.approx(1.2, abs=1e-3)
+
+
+def test_the_feet_of_a_generated_rig_stay_while_its_torso_is_keyed_down(rigify_file, addon):
+    bpy.ops.wm.open_mainfile(filepath=str(rigify_file("basic")))
+    rig = bpy.data.objects["rig"]
+    made = set_up_body(rig)
+    torso = rig.pose.bones["torso"]
+    for frame, height in ((1, 0.0), (LAST // 2, -0.2), (LAST, 0.0)):
+        torso.location.z = height
+        torso.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_set(1)
+    body = body_of(rig, made.reach[0])
+    assert bake_body(body, 1, LAST).reached
+    let_body_follow(body, 1, LAST)
+    feet = []
+    for frame in (1, LAST // 2):
+        bpy.context.scene.frame_set(frame)
+        bones = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        feet.append(bones["DEF-foot.L"].tail.copy())
+    assert bones["torso"].head.z < rig.data.bones["torso"].head_local.z - 0.15
+    assert (feet[1] - feet[0]).length < 1e-3

@@ -23,6 +23,7 @@ _LIMB = 0.1  # of the size: least length of a limb from its girdle to its end
 _LEAST_LIMB = 0.05  # of the size: least length of its two long parts
 _HIGH = 0.18  # of the height of a leg: least height of its hock
 _LYING, _STEEP = 0.6, 0.1  # cost of parts that lie; difference of the sines of slopes of thigh and shin without it
+_BENT, _PART = 0.14, 0.2  # [rad] bend of a joint between two parts; least length of these, of the longest
 _ANKLE = 0.6  # [rad] least bend of a foot against the shin
 _ARM = 0.3  # of the mean leg: least length of an arm; and largest, above which a pair is no arm
 _LONGEST_ARM = 1.9
@@ -34,7 +35,7 @@ _LAST = 0.4  # of the bone before: largest length of a bone that nothing hangs o
 _UNSAID = Clue()
 # Weights of a candidate's score; one is about a fault that the eye sees at once.
 _COVER, _RATIO, _SKIPPED = 1.5, 1.0, 0.35
-_GIRDLE, _NO_GIRDLE, _NO_END = 0.7, 0.3, 0.35
+_GIRDLE, _GIRDLES, _NO_GIRDLE, _NO_END = 0.7, 1.2, 0.3, 0.35
 _BRANCHES, _HOCK, _TURN = 0.5, 0.35, 0.4
 _WORD, _KIND_WORD = 0.6, 1.5
 _HIPS, _KNEE, _STEEP_END, _OF_HOCK = 0.5, 0.5, 0.3, 0.4
@@ -55,8 +56,8 @@ _LEAST_ALONE, _ODD = -1.2, 4  # of a leg or arm where no other was found; bones 
 class LimbGuess:
     """A pair of limbs: its kind ARM, LEG, WING or FIN, and the bones of one side with their mirror images.
 
-    `bones` are first part, second part, for an animal's hind leg the part below its hock, and the end unless there is
-    none; `girdle` is above them. `score` is larger the surer it is.
+    `bones` are first part, second part, of an animal's leg the parts below its hock or wrist, and the end unless there
+    is none; `girdle` is above them. `score` is larger the surer it is.
     """
 
     kind: str
@@ -278,6 +279,7 @@ class _Guessing:
             picked[-1] == len(line.bones) and said != kind and not (line.ends_in_branches or plain)
         ):
             return None
+        picked = self._with_bent(line, picked) if kind == "LEG" and not self.crawls else picked
         bones, images = ([each[n] for n in picked if n < len(line.bones)] for each in (line.bones, line.image))
         first, has_end = picked[0], picked[-1] < len(line.bones)
         girdle = line.bones[:first], line.image[:first]
@@ -301,6 +303,15 @@ class _Guessing:
                         score = self._score(picked, points, bends, path, float(whole), line, kind)
                         if score is not None:
                             yield score + self._by_words(picked, clues, kind), picked
+
+    def _with_bent(self, line: BranchLine, picked: tuple[int, ...]) -> tuple[int, ...]:
+        """Return places in a line with those of all its parts between the first and the end: all that bend at rest."""
+        links = np.diff(self._points(line), axis=0)
+        lengths = np.linalg.norm(links, axis=1)
+        bends, least = self._bends(links, lengths), _PART * lengths[picked[0] : picked[-1]].max()
+        between = range(picked[0] + 1, picked[-1])
+        bent = {n for n in between if bends[n] > _BENT and min(lengths[n - 1], lengths[n]) > least}
+        return tuple(sorted({*picked, *bent}))
 
     @staticmethod
     def _bends(links: np.ndarray, lengths: np.ndarray) -> np.ndarray:
@@ -362,6 +373,7 @@ class _Guessing:
 
         A bone of the hips or shoulder blade leads to an upright leg of several bones by a sharp bend. A knee that is
         bent sharply at rest has a hock below it, whose leg may have a short thigh. A paw lies, what is above it stands.
+        A leg hangs on one bone of hips or shoulder at most.
         """
         first, hinge, end = picked[0], picked[1], picked[-1]
         links = np.diff(points, axis=0)
@@ -379,7 +391,7 @@ class _Guessing:
         share = height / max(float(points[first] @ self.up) - self.ground, 1e-9)
         beyond = ahead[end:] if share > _ANKLE_HIGH else ahead[end:-1]  # a last bone may only show an end
         stands = end < len(down) and down[end] > _STANDS and beyond.any()
-        return float(cost + _STEEP_END * stands + _TURN * max(first - 1, 0))
+        return float(cost + _STEEP_END * stands + _GIRDLES * max(first - 1, 0))
 
     def _lying(self, upper: np.ndarray, lower: np.ndarray) -> float:
         """Return the cost of a hip bone taken for a thigh, and of a foot taken for a shin."""

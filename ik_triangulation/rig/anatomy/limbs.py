@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Object
@@ -26,7 +26,7 @@ _last: tuple[Any, RestBody] | None = None  # key of the skeleton that was read l
 class LimbKind:
     """A kind of limb: the `parts` of its bones from root to tip, and the parts `beside` that belong to it.
 
-    A part `between` the last two may be there, as the hock of an animal's hind leg. In a `row` each part may have any
+    Parts `between` the last two may be there, as the hock of an animal's leg. In a `row` each part may have any
     number of bones. The bone of a part in `turning`, at the tip, turns as the target.
     `preset` is the name of the preset with its ranges. The name is an item of the setting `body_part`, which labels it.
     """
@@ -71,6 +71,8 @@ FIN = LimbKind("FIN", "Wing", ("fin",), row=True)
 LIMB_KINDS = {kind.name: kind for kind in (ARM, LEG, FINGER, SPINE, NECK, TAIL, WING, FIN)}
 
 _FINGER_BONES = 3
+_QUADRUPED = 2  # pairs of legs of an animal that has front legs and hind ones
+_AT_ROOT = 0.2  # of a leg's length: distance from its root up to which another limb, as of controls, is that leg
 _HOCK_PRESET = "Animal Leg"  # of a leg with a hock
 
 
@@ -91,6 +93,14 @@ class BodyLimb:
     def preset(self) -> str:
         """Name of the preset with its ranges."""
         return _HOCK_PRESET if self.has_hock else self.kind.preset
+
+
+class _RootOfLeg(NamedTuple):
+    """Beginning of a leg (3,), its length from there to its end [Blender units], and whether it is a front one."""
+
+    root: np.ndarray
+    length: float
+    is_fore: bool
 
 
 class RestBody:
@@ -151,6 +161,23 @@ class RestBody:
         pairs = sorted({(part.pair, part.side) for part in self._parts.values() if part.part in kind.parts})
         found = (self._best(kind, side, None, pair) for pair, side in pairs)
         return [limb for limb in found if limb is not None]
+
+    def is_fore_leg(self, name: str) -> bool:
+        """Tell whether a limb that begins at a bone is a front leg of an animal with two pairs of legs."""
+        root = np.array(self.bones[name].head)
+        near = min(self._roots_of_legs, key=lambda leg: float(np.linalg.norm(leg.root - root)), default=None)
+        return near is not None and near.is_fore and bool(np.linalg.norm(near.root - root) < _AT_ROOT * near.length)
+
+    @cached_property
+    def _roots_of_legs(self) -> tuple[_RootOfLeg, ...]:
+        """The places at which legs begin; none but for two pairs of them."""
+        legs = self.limbs(LEG)
+        pairs = {self._parts[limb.bones[0]].pair for limb in legs}
+        heads = [np.array([self.bones[name].head for name in limb.bones]) for limb in legs if len(pairs) == _QUADRUPED]
+        return tuple(
+            _RootOfLeg(at[0], float(np.linalg.norm(at[-1] - at[0])), bool(self._parts[limb.bones[0]].pair))
+            for at, limb in zip(heads, legs, strict=False)
+        )
 
     def limbs_of_hand(self, name: str) -> list[BodyLimb]:
         """Return the fingers of the hand that bears the finger of a bone, each once."""
@@ -272,7 +299,7 @@ class RestBody:
                 bones[:0] = [each for each in line if self._parts[each].part == part][-1:]
             first = all(self._parts[each].part != self._parts[end].part for each in line)
             if first and len(bones) == last + 1 > 1:
-                bones[-1:-1] = [each for each in line if self._parts[each].part in kind.between][-1:]
+                bones[-1:-1] = [each for each in line[::-1] if self._parts[each].part in kind.between]
                 yield bones
 
     def _rows(self, ends: Sequence[str], kind: LimbKind) -> Iterator[list[str]]:

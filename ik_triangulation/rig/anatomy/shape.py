@@ -67,8 +67,8 @@ class _Naming:
         """Name the parts of a limb, the girdle before it and what is beyond its end."""
         kind = guess.kind
         named = _PARTS[kind] if kind in _GIRDLES else _PARTS[kind] * len(bones)
-        if kind == "LEG" and len(bones) == 4:
-            named = (*named[:2], "hock", named[2])
+        if kind == "LEG":
+            named = (*named[:2], *["hock"] * (len(bones) - 3), named[2])
         self.found |= {bone: BodyPart(part, side, pair=pair) for bone, part in zip(bones, named, strict=False)}
         if kind not in _GIRDLES:
             return

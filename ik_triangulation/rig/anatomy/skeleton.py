@@ -111,6 +111,8 @@ def _divide_spine(parts: Parts, bones: RestBones) -> None:
     if not over_legs:
         return
     for name, part in list(parts.items()):
+        if part.part == "hips" and name in over_arms - over_legs:  # a torso above hips
+            parts[name] = replace(part, part="trunk")
         if part.part not in {"spine", "trunk"}:
             continue
         if name in over_legs:

@@ -30,6 +30,7 @@ from .swivelling import limbs_with_swivel
 _DEEP, _BROAD, _TOP = 0.22, 0.8, 0.85  # of the trunk, which ends at that share of the way from hips to shoulders
 _THIGH, _UPPER_ARM, _FOREARM, _HAND = 0.16, 0.14, 0.12, 0.06
 _HEAD, _HEAD_ENDS = 0.38, (0.4, 0.6)  # and the shares of its length between which its capsule is
+_LEAST_HEAD = 0.32  # of the trunk's length: a bone of the head that is shorter only marks where it begins
 
 
 @dataclass(frozen=True)
@@ -114,12 +115,15 @@ def thickness_of(body: Body, factor: float) -> Thickness | None:
         return None
     rest = Geometry(tree, states_of([body.rest_pose()]))
     found = _Found(rest)
-    _add_trunk(found, arms, sides)
+    trunk = _add_trunk(found, arms, sides)
     for leg in legs:
         found.add_bone(leg.upper, rest.heads[leg.middle, :, 0], _THIGH)
     for number, tip in enumerate(tree.tips):
         if parts[tip.joint] == Part.SIMPLE:
-            found.add_bone(tip.joint, rest.tip(number)[:, 0], _HEAD, _HEAD_ENDS)
+            head, top = rest.heads[tip.joint, :, 0], rest.tip(number)[:, 0]
+            if np.linalg.norm(top - head) < _LEAST_HEAD * np.linalg.norm(trunk):
+                top = head + _LEAST_HEAD * trunk
+            found.add_bone(tip.joint, top, _HEAD, _HEAD_ENDS)
     own = {arm.upper: found.add_bone(arm.upper, rest.heads[arm.middle, :, 0], _UPPER_ARM) for arm in arms}
     capsules, keeping = found.capsules(factor), []
     for arm in arms:
@@ -133,8 +137,8 @@ def thickness_of(body: Body, factor: float) -> Thickness | None:
     return Thickness(capsules, tuple(keeping)).allowing(rest)
 
 
-def _add_trunk(found: _Found, arms: Sequence[TwoPartLimb], sides: Sequence[TwoPartLimb]) -> None:
-    """Add the trunk, from between the hips to between the shoulders, in two parts that bend with the spine."""
+def _add_trunk(found: _Found, arms: Sequence[TwoPartLimb], sides: Sequence[TwoPartLimb]) -> Numbers:
+    """Add the trunk in two parts that bend with the spine; return its way (3) from hips to shoulders."""
     tree, heads = found.rest.tree, found.rest.heads[..., 0]
     uppers = [arm.upper for arm in arms]
     across = heads[sides[0].upper] - heads[sides[1].upper]
@@ -151,6 +155,8 @@ def _add_trunk(found: _Found, arms: Sequence[TwoPartLimb], sides: Sequence[TwoPa
     broad = max(_BROAD * float(np.abs(beside).mean()), deep)
     for joints, ends in zip(pairwise(carriers), pairwise(places), strict=True):
         found.add(joints, ends, deep, across, 1.0 - deep / broad)
+    way: Numbers = shoulders - hips
+    return way
 
 
 class _Found:

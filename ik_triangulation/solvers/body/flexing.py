@@ -144,15 +144,16 @@ def bending_limbs(tree: Tree) -> tuple[TwoPartLimb, ...]:
     return tuple(two_part_limbs(tree)[number] for number in _both_ways(tree))
 
 
-def _both_ways(tree: Tree) -> list[int]:
+@lru_cache(maxsize=32)
+def _both_ways(tree: Tree) -> tuple[int, ...]:
     """Numbers of these limbs among all of the tree."""
     axes = flexion_axes(tree)
     as_wanted = (axes * wanted_flexion(tree)).sum(1) > _AS_WANTED
-    return [
+    return tuple(
         number
         for number, limb in enumerate(two_part_limbs(tree))
         if as_wanted[number] and _bends_both_ways(tree.joints[limb.middle].freedom, axes[number])
-    ]
+    )
 
 
 def _bends_both_ways(freedom: Freedom, axis: Numbers) -> bool:
@@ -227,13 +228,14 @@ def inclined(tree: Tree, reference: States, shares: Numbers, tips: Collection[in
         leads[:, tip] = tree.above[joints, tree.tips[tip].joint]
     share = (leads[:, :, None] * shares).max(1)
     straight = np.clip((_STRAIGHT - np.abs(_bends(tree, reference))) / (0.5 * _STRAIGHT), 0.0, 1.0)
-    return _turned(tree, reference, joints, own * (_INCLINED * straight * share)[:, None])
+    bent = straight * share
+    return _turned(tree, reference, joints, own * (_INCLINED * bent)[:, None]) if bent.any() else reference
 
 
 def _joints(tree: Tree) -> tuple[Indices, Numbers]:
     """Indices of elbows and knees, and the axes about which they prefer to bend, in their own frames (j, 3, 1)."""
     joints = np.array([limb.middle for limb in bending_limbs(tree)], np.intp)
-    return joints, flexion_axes(tree)[_both_ways(tree), :, None]
+    return joints, flexion_axes(tree)[list(_both_ways(tree)), :, None]
 
 
 def _bends(tree: Tree, states: States) -> Numbers:

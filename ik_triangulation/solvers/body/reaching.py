@@ -19,16 +19,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from math import radians
-from typing import NamedTuple
 
 import numpy as np
 
 from ...goals.support import BalanceTask
-from ...goals.task import FadedTask, Level, PlaceTask, Task, unwrapped
+from ...goals.task import Level, Task
 from ...kinematics.arrays import Columns, Indices, Mask, Numbers, averaged_in_time
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import (
     compose,
+    conjugated,
     cross,
     dot,
     exponential,
@@ -37,30 +37,31 @@ from ...kinematics.batch.algebra import (
     product,
     rotate,
     rotate_back,
+    rotation_vectors,
     turn_vectors,
 )
-from ...kinematics.body_anatomy import ARM_PARTS, Part, TwoPartLimb, joints_between
+from ...kinematics.body_anatomy import ARM_PARTS, Part, TwoPartLimb
 from .amounts import HIGHEST, LOWEST, cost_of_amounts, newton_step
 from .facing import turn_for_looks
 from .flexing import flexion_axes, parts_of_body, two_part_limbs
+from .hanging import COMFORTABLE, ReachingArm, arm_of, is_place
+from .speeds import Speeds, turning_on
 
 # Turns [rad] of one unit of each: the pelvis, the spine and the neck, all of their joints together.
 _TURN = dict(zip(("pelvis", "spine", "neck"), map(radians, (24.0, 26.0, -10.0)), strict=True))
 _ASIDE = dict(zip(("pelvis", "spine", "neck"), map(radians, (6.0, 24.0, -15.0)), strict=True))
 _HINGE = dict(zip(("pelvis", "spine", "neck"), map(radians, (40.0, 28.0, -25.0)), strict=True))
-_CROUCH = dict(zip(("pelvis", "spine", "neck"), map(radians, (34.0, 45.0, -20.0)), strict=True))
+_CROUCH = dict(zip(("pelvis", "spine", "neck"), map(radians, (30.0, 45.0, -20.0)), strict=True))
 _LEGS_AHEAD = radians(10.0)  # of straight legs at the feet, which take the hips back in a hinge
 _LEGS_ASIDE = radians(5.0)
 _KNEES, _SHINS = radians(100.0), radians(27.0)  # of a crouch
 BEGIN = np.array([0.0, 0.0, 0.3, 0.3])  # amounts to start from: a straight knee brings nothing nearer at first
-_STEPS, _STRIDE, _DIFFERENCE, _LONGEST, _SHORTER = 12, 3, 0.05, 0.6, 0.4
+_STEPS, _STRIDE, _LONGEST, _SHORTER = 12, 4, 0.6, 0.4
 _ROUGHLY = 6  # steps that tell whether a place is too far
-_AGAIN, _IN_A_DRAG = 2, 0.1  # steps of one move of a drag, and the longest of them
+_AGAIN, _IN_A_DRAG = 2, 0.15  # steps of one move of a drag, and the longest of them
 _STILL = 1e-4  # change of an amount below which its pose is done
 _NOTHING, _ROUNDING = 1e-4, 1e-5  # amount that is none; of the size: distance from a target that is none
 _STRAIGHT = 0.17  # [rad] of bend up to which a knee does not tell how it bends
-_COMFORTABLE = 0.96  # of an arm's length: distance up to which it reaches by itself
-_PROJECTIONS = 16
 _SMOOTHED = 32  # times that amounts are averaged with those of the frames beside it
 _SHORT = 0.2  # of an arm's length: what trunk and legs leave of a place that is better reached by a step
 _NEAR = 0.25  # of it: way from where the reference has the hand, on which a straighter arm is no reason to move
@@ -69,14 +70,6 @@ _BENT = 0.7  # amount of a crouch from which on these are the shins alone
 # The girdle turns by this share of the angle to its goal, faded in with the distance in arm's lengths, up to a range.
 _GIRDLE, _FROM, _OVER, _GIRDLE_RANGE = 0.29, 0.55, 0.4, radians(24.0)
 _HANGS = 0.85  # share of the trunk's tilt that a free arm takes back
-
-
-class _Arm(NamedTuple):
-    """The joint from which a tip reaches, the length with which it does, and whether an elbow makes that less."""
-
-    anchor: int
-    length: float
-    bends: bool
 
 
 class Reaching:
@@ -91,12 +84,12 @@ class Reaching:
     ) -> None:
         self._tree, self._reference, self._begin = tree, reference, Geometry(tree, reference)
         self._legs, self._steady, self.tips = legs, steady, [leg[3] for leg in legs]
-        self._arms = [_arm(tree, number) for number in range(len(tree.tips))]
+        self._arms = [arm_of(tree, number) for number in range(len(tree.tips))]
         self._rotations = tree.rotations(reference)
         self._axes = [self._axis(*leg[:3]) for leg in legs]
         self._left = normalized(np.sum(self._axes, 0))  # about which the knees bend, and the trunk leans ahead
         self._up = self._upward()
-        self._seen: dict[bytes, Geometry] = {}
+        self._seen: dict[bytes, tuple[Geometry, Speeds]] = {}
         basis = self._basis()
         self._joints = np.array(sorted(basis), np.intp)
         self._turns = np.array([basis[joint] for joint in self._joints.tolist()])
@@ -166,7 +159,7 @@ class Reaching:
         if not amounts.any():
             return self._with_arms(self._begin, tasks)
         seen = self._seen.get(amounts.tobytes())
-        return self._with_arms(self.standing(amounts) if seen is None else seen.take([0]), tasks)
+        return self._with_arms(self.standing(amounts) if seen is None else seen[0].take([0]), tasks)
 
     def _faced(self, amounts: Numbers, tasks: Sequence[Task]) -> Numbers:
         """Amounts (4, F) with so much more of the turn that it is the one for looks, if that is the larger one."""
@@ -180,27 +173,40 @@ class Reaching:
 
     def standing(self, amounts: Numbers, at: Columns = slice(None)) -> Geometry:
         """Poses `at` with amounts (4, P) of the basis, their feet where they were and their weight above them."""
+        rotations = self._turned_by((amounts[None, :, None] * self._turns[..., at]).sum(1), at)
+        return self._balanced(self._on_its_feet(rotations, at), rotations, amounts, at)[0]
+
+    def _turned_by(self, turned: Numbers, at: Columns) -> Numbers:
+        """Rotations (n, 4, P) of all joints of the reference, those of the basis turned by rotation vectors (3, P)."""
         rotations = self._rotations[..., at].copy()
-        turns = (amounts[None, :, None] * self._turns[..., at]).sum(1)
-        rotations[self._joints] = normalized(product(rotations[self._joints], exponential(turns)))
-        geometry = self._on_its_feet(rotations, at)
+        rotations[self._joints] = normalized(product(rotations[self._joints], exponential(turned)))
+        return rotations
+
+    def _balanced(
+        self, geometry: Geometry, rotations: Numbers, amounts: Numbers, at: Columns
+    ) -> tuple[Geometry, Numbers | None]:
+        """Poses of these rotations (n, 4, P) with legs that lean for balance, and the way (3, P) by which they do.
+
+        That is 0 where they need not, or lean as far as they may; None where none does. Changes the rotations.
+        """
         if self._steady is None:
-            return geometry
+            return geometry, None
         steady = self._steady.take(at)
         missing = steady.support.across.T @ steady.measure(geometry).errors
         if not missing.any():
-            return geometry
+            return geometry, None
         heads, bent = geometry.heads, np.clip(amounts[-1] / _BENT, 0.0, 1.0)
         # Straight legs lean as a whole, bent ones with their shins.
         low, high = (np.mean([heads[leg[i]] - heads[leg[2]] for leg in self._legs], 0) for i in (1, 0))
         lever = high + bent * (low - high)
         lean = cross(lever, missing) / np.maximum(dot(lever, lever), 1e-300)
-        lean *= np.minimum(1.0, _LEAN / np.maximum(lengths(lean), 1e-300))
+        share = np.minimum(1.0, _LEAN / np.maximum(lengths(lean), 1e-300))
+        lean *= share
         joints = [joint for leg in self._legs for joint in leg[:3]]
         turns = np.array([(1.0 - bent) * lean, bent * lean, -lean] * len(self._legs))
         turns = rotate_back(geometry.frames[joints][:, :, :3], turns)
         rotations[joints] = normalized(product(rotations[joints], exponential(turns)))
-        return self._on_its_feet(rotations, at)
+        return self._on_its_feet(rotations, at), missing * (share == 1.0)
 
     def _on_its_feet(self, rotations: Numbers, at: Columns) -> Geometry:
         """The reference with these rotations (n, 4, P), its hips where they bring the feet to where they were."""
@@ -253,8 +259,8 @@ class Reaching:
             alone[:, number] = way[:, pose]
             goals.append(_Goal(self, tip, alone, at))
         amounts = self.cheapest(np.repeat(BEGIN[:, None], len(every), 1), at, goals, _ROUGHLY)
-        geometry = self._differences(amounts, at)
-        missing = [goal.missing(geometry)[0][number] for number, goal in enumerate(goals)]
+        heads = self.standing(amounts, at).heads
+        missing = [goal.away(heads)[0][number] for number, goal in enumerate(goals)]
         return {tip: pose for (tip, _, pose), far in zip(every, missing, strict=True) if far > _SHORT}
 
     def _missing_at_rest(self, tip: int, way: Numbers, pose: int) -> float:
@@ -271,7 +277,7 @@ class Reaching:
 
     def _ways(self, tasks: Sequence[Task]) -> list[tuple[int, Numbers]]:
         """Return the tips that reach for places, and the vectors (3, F) to these from the reference."""
-        places = [task for task in tasks if task.level != Level.HOLD and _is_place(task)]
+        places = [task for task in tasks if task.level != Level.HOLD and is_place(task)]
         return [(task.tip, self._missing(task)) for task in places]
 
     def _missing(self, task: Task) -> Numbers:
@@ -282,8 +288,8 @@ class Reaching:
 
     def cost(self, amounts: Numbers, at: Indices, goals: Sequence[_Goal]) -> Numbers:
         """Cost (P) of amounts (4, P)."""
-        geometry = self._differences(amounts, at)
-        return cost_of_amounts(amounts, [goal.missing(geometry) for goal in goals])[0]
+        seen = self.with_speeds(amounts, at)
+        return cost_of_amounts(amounts, [goal.missing(*seen) for goal in goals])[0]
 
     def cheapest(
         self, amounts: Numbers, at: Indices, goals: Sequence[_Goal], steps: int, longest: float = _LONGEST
@@ -297,8 +303,8 @@ class Reaching:
         least, best, limit = np.full(n, np.inf), amounts.copy(), np.full(n, longest)
         step, left = np.zeros_like(amounts), np.arange(n)
         for _ in range(steps):
-            geometry = self._differences(amounts, at[left])
-            cost, slope, curve = cost_of_amounts(amounts, [goal.missing(geometry, left) for goal in goals])
+            seen = self.with_speeds(amounts, at[left])
+            cost, slope, curve = cost_of_amounts(amounts, [goal.missing(*seen, left) for goal in goals])
             better = cost < least[left]
             least[left], best[:, left] = np.where(better, cost, least[left]), np.where(better, amounts, best[:, left])
             limit = np.where(better, limit, _SHORTER * np.abs(step).max(0))
@@ -311,14 +317,21 @@ class Reaching:
             left, limit, step, amounts = left[moving], limit[moving], step[:, moving], amounts[:, moving]
         return best
 
-    def _differences(self, amounts: Numbers, at: Indices) -> Geometry:
-        """Poses with amounts (4, P), then with a little more of each. Those of a single pose are kept for a drag."""
+    def with_speeds(self, amounts: Numbers, at: Indices) -> tuple[Geometry, Speeds]:
+        """Poses with amounts (4, P), and the velocities by each. Those of a single pose are kept for a drag."""
         key = amounts.tobytes()
         found = self._seen.get(key)
         if found is None:
-            count = len(amounts)
-            tried = np.concatenate([amounts, *(amounts + _DIFFERENCE * row[:, None] for row in np.eye(count))], 1)
-            found = self.standing(tried, np.tile(at, count + 1))
+            turns = self._turns[..., at]
+            turned = (amounts[None, :, None] * turns).sum(1)
+            rotations = self._turned_by(turned, at)
+            begun = self._on_its_feet(rotations, at)
+            inside = self._tree.rotations(begun.states)[self._joints]
+            beyond = rotation_vectors(product(conjugated(inside), rotations[self._joints]))
+            geometry, short = self._balanced(begun, rotations, amounts, at)
+            steady = self._steady and self._steady.take(at)
+            speeds = Speeds(geometry, self._joints, turning_on(turns, turned, beyond), self.tips, steady, short)
+            found = geometry, speeds
             if len(self._reference) == 1:
                 self._seen = dict([*self._seen.items()][-1:]) | {key: found}
         return found
@@ -328,7 +341,7 @@ class Reaching:
         parts, turns = parts_of_body(self._tree), dict[int, Numbers]()
         for task in tasks:
             way = self._missing(task)
-            if task.level != Level.HOLD and _is_place(task) and way.any():
+            if task.level != Level.HOLD and is_place(task) and way.any():
                 turns |= self._girdle(here, parts, task.tip, way)
         if here is not self._begin:
             turns |= self._hanging(here, self._busy(tasks))
@@ -385,14 +398,14 @@ class Reaching:
         if not bends:
             return now, now
         near = np.clip(1.0 - lengths(way) / (_NEAR * length), 0.0, 1.0)
-        most = _COMFORTABLE * length + np.maximum(now - _COMFORTABLE * length, 0.0) * near
+        most = COMFORTABLE * length + np.maximum(now - COMFORTABLE * length, 0.0) * near
         return np.zeros_like(most), most
 
     def place(self, tip: int, way: Numbers, at: Columns) -> Numbers:
         """Places (3, P) this way from where a tip is."""
         return self._begin.tip(tip)[:, at] + way
 
-    def arm(self, tip: int) -> _Arm:
+    def arm(self, tip: int) -> ReachingArm:
         """The arm of a tip."""
         return self._arms[tip]
 
@@ -417,23 +430,18 @@ class _Goal:
         self._least, self._most = reaching.bounds(tip, way, at)
         self._asked = way.any(0)
 
-    def missing(self, geometry: Geometry, those: Columns = slice(None)) -> tuple[Numbers, Numbers]:
-        """Return what is missing to `those` P of its places and its slopes (4, P).
-
-        The poses are those of P frames, and then of a difference of each amount.
-        """
-        missing, far = self.away(geometry.heads, those)
-        return missing, (far[1:] - far[0]) / (_DIFFERENCE * self._arm.length) * (missing != 0.0)
+    def missing(self, geometry: Geometry, speeds: Speeds, those: Columns = slice(None)) -> tuple[Numbers, Numbers]:
+        """Return what is missing to `those` P of its places, and its slopes (4, P)."""
+        missing, way = self.away(geometry.heads, those)
+        along = way / np.maximum(lengths(way), 1e-300)
+        return missing, dot(speeds.of_head(self._arm.anchor), along[None]) * (missing != 0.0) / self._arm.length
 
     def away(self, heads: Numbers, those: Columns = slice(None)) -> tuple[Numbers, Numbers]:
-        """Return what is missing (P) to `those` P of its places, and the distances (..., P) of the arm's anchor.
-
-        `heads` (n, 3, ...) are those of P frames, and then of others of them; what is missing is of the first.
-        """
-        place = self._place[:, those]
-        far = lengths((place[:, None] - heads[self._arm.anchor].reshape(3, -1, place.shape[1])).swapaxes(0, 1))
-        missing = (far[0] - np.clip(far[0], self._least[those], self._most[those])) * self._asked[those]
-        return missing / self._arm.length, far
+        """Return what is missing (P) to `those` P of its places, and the ways (3, P) from these to the arm's anchor."""
+        way = heads[self._arm.anchor] - self._place[:, those]
+        far = lengths(way)
+        missing = (far - np.clip(far, self._least[those], self._most[those])) * self._asked[those]
+        return missing / self._arm.length, way
 
 
 def reaching_of(
@@ -444,48 +452,12 @@ def reaching_of(
     With balance, `steady`, the legs lean so far that the weight stays above its support.
     """
     parts, legs = parts_of_body(tree), []
-    held = {task.tip for task in tasks if task.level == Level.HOLD and _is_place(task)}
+    held = {task.tip for task in tasks if task.level == Level.HOLD and is_place(task)}
     for limb in two_part_limbs(tree):
         own = [tip for tip in sorted(held) if tree.above[limb.end, tree.tips[tip].joint]]
         if own and parts[limb.upper] == Part.THIGH:
             legs.append((*limb, own[0]))
     return Reaching(tree, reference, legs, steady) if legs and tree.moves_root else None
-
-
-def hung(tree: Tree, states: States, tasks: Sequence[Task]) -> States:
-    """The states of a body that nothing holds, moved as a whole by no more than what its arms lack to their places.
-
-    So who reaches for a bar raises the arms, and hangs below it where it is higher. Source: successive projections on
-    balls about the places, Bregman 1965.
-    """
-    geometry = Geometry(tree, states)
-    places = [task for task in tasks if _is_place(task)]
-    arms = [_arm(tree, task.tip) for task in places]
-    ways = [
-        geometry.tip(task.tip) + task.measure(geometry).errors - geometry.heads[arm.anchor]
-        for task, arm in zip(places, arms, strict=True)
-    ]
-    moved = np.zeros((3, len(states)))
-    for _ in range(_PROJECTIONS):
-        for way, arm in zip(ways, arms, strict=True):
-            missing = way - moved
-            far = lengths(missing)
-            moved = moved + missing * np.maximum(1.0 - _COMFORTABLE * arm.length / np.maximum(far, 1e-300), 0.0)
-    return geometry.shifted(tree.root_ways.T @ (tree.root_ways @ moved)).states
-
-
-def _arm(tree: Tree, number: int) -> _Arm:
-    tip = tree.tips[number]
-    limb = next((limb for limb in two_part_limbs(tree) if tree.above[limb.end, tip.joint]), None)
-    if limb is None:
-        return _Arm(tip.first, tip.reach or tree.size, False)
-    line = joints_between(tree.above, limb.upper, tip.joint)
-    return _Arm(limb.upper, sum(tree.joints[j].offset.length for j in line) + tip.place.length, True)
-
-
-def _is_place(task: Task) -> bool:
-    """Tell whether a task is a place, faded or not; one that the body carries along is none to lean to."""
-    return isinstance(unwrapped(task, FadedTask), PlaceTask)
 
 
 def _every(moved: Mask, stride: int) -> Indices:

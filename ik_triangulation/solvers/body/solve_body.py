@@ -33,6 +33,8 @@ _GAIN = 0.3  # of a step of posture: there are many in a drag
 _DAMPING = 1e-3  # share of the trace, times error / size, as in a descent
 _LARGEST = 0.6  # [rad] change of any column in one step
 _STRETCH = 0.3  # of the tree's size: way of a tip in one move at most
+# Of it: changes of what goals ask for, up to which they stay, and up to which their posture is the one before.
+_STAYS, _SAME = 1e-5, 0.015
 _DESCENT = Descent(iterations=1, stall=1, tries=1)  # out of reach more steps only cost time
 _HOLDING = Descent(iterations=3, stall=1, tries=1)
 _FIRMLY, _ALMOST = Descent(iterations=8, stall=2), 0.02  # for what misses by less than that share of the size
@@ -62,6 +64,11 @@ class BodyFollower:
         self._steady = [steady] if steady else []
         self._floor = floor
         self._compliance = body_compliance(tree)
+        self._begin = Geometry(tree, reference)
+        # What goals ask for beyond the reference, as they last had a posture, and in the last move.
+        self._asked: list[Numbers] = []
+        self._last: list[Numbers] = []
+        self._kept = Posture(tree, reference)
         self._gave_way: int | None = None  # the tip that gave way before
 
     def moved(self, states: States, goals: Sequence[Task]) -> States:
@@ -127,7 +134,16 @@ class BodyFollower:
 
     def _posture(self, goals: Sequence[Task]) -> Posture:
         """The posture for goals, as a body is solved for them: trunk and legs take part, straight limbs incline to
-        bend."""
+        bend.
+
+        In a drag it changes slowly, so it is the one before until they have changed by a part of the size. Where goals
+        stay it goes on to their own.
+        """
+        asked, before = [task.measure(self._begin).errors for task in goals], self._last
+        self._last = asked
+        size = self._tree.size
+        if _change(asked, before) > _STAYS * size and _change(asked, self._asked) < _SAME * size:
+            return self._kept
         tips = {task.tip for task in [*self._held, *goals]}
         states = self._reference
         if self._reaching:
@@ -135,7 +151,15 @@ class BodyFollower:
             states = self._reaching.posed(self._amounts, goals)
             tips.difference_update(self._reaching.tips)
         level = inclination(self._tree, errors_of_tips(Geometry(self._tree, states), goals))
-        return Posture(self._tree, inclined(self._tree, states, level, tips))
+        self._asked, self._kept = asked, Posture(self._tree, inclined(self._tree, states, level, tips))
+        return self._kept
+
+
+def _change(now: Sequence[Numbers], before: Sequence[Numbers]) -> float:
+    """Return the largest change of errors (r, F) of tasks; infinite if they are not those of the same tasks."""
+    if [each.shape for each in now] != [each.shape for each in before]:
+        return np.inf
+    return max((float(np.abs(one - other).max()) for one, other in zip(now, before, strict=True)), default=0.0)
 
 
 def _nearer(geometry: Geometry, task: Task, stretch: float) -> Task:

@@ -161,13 +161,13 @@ class Relaxation:
     still: float = STILL
     gain: float = 1.0
 
-    def run(self, tree: Tree, states: States, tasks: Sequence[Task], steps: int) -> States:
-        """The states after at most so many steps."""
+    def run(self, tree: Tree, states: States, tasks: Sequence[Task], steps: int, begin: Mask | None = None) -> States:
+        """The states after at most so many steps, with frames to `begin` with (F), by default all."""
         states, offsets = states.copy(), self.posture.offsets(states)
         if tree.moves_root:
             states.own_places()
-        active: Any = slice(None)
-        goals, posture, moves = tasks, self.posture, np.ones(len(states), bool)
+        moves = np.ones(len(states), bool) if begin is None else self._with_neighbours(begin)
+        active, goals, posture = self._of(moves, tasks)
         last, gain = np.zeros_like(offsets), np.full(offsets.shape[1], self.gain)
         for _ in range(steps):
             system = System(tree, states.take(active), goals)
@@ -197,9 +197,15 @@ class Relaxation:
                 continue
             if not moving.any():
                 break
-            moves, active = moving, slice(None) if moving.all() else np.flatnonzero(moving)
-            goals, posture = [task.take(active) for task in tasks], self.posture.take(active)
+            moves, (active, goals, posture) = moving, self._of(moving, tasks)
         return states
+
+    def _of(self, frames: Mask, tasks: Sequence[Task]) -> tuple[Any, Sequence[Task], Posture]:
+        """Return the indices of some frames, with their tasks and their posture."""
+        if frames.all():
+            return slice(None), tasks, self.posture
+        indices = np.flatnonzero(frames)
+        return indices, [task.take(indices) for task in tasks], self.posture.take(indices)
 
     def _descent(self, offsets: Numbers) -> Numbers:
         """Derivative (k, F) of half the cost, over a second derivative with which neighbours do not overshoot.

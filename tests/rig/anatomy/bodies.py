@@ -81,7 +81,7 @@ QUADRUPED_LEFT = [
 
 def quadruped():
     """A four-legged animal with hocks on its hind legs; the sides are "L" and "R" at the end of names."""
-    return _of_both_sides(QUADRUPED, QUADRUPED_LEFT)
+    return animal_of(QUADRUPED, QUADRUPED_LEFT)
 
 
 def dog():
@@ -94,7 +94,7 @@ def dog():
         for number, (head, tail) in enumerate(pairwise(ends)):
             left.append((f"{name} {number}", above, head, tail))
             above = f"{name} {number}"
-    return _of_both_sides(QUADRUPED, left)
+    return animal_of(QUADRUPED, left)
 
 
 def crawler():
@@ -107,7 +107,7 @@ def crawler():
         for number, ((x, z), (u, w)) in enumerate(pairwise(outs)):
             left.append((f"leg {leg} {number}", above, (x, y * (0.1 + x), z), (u, y * (0.1 + u), w)))
             above = f"leg {leg} {number}"
-    return _of_both_sides(middle, left)
+    return animal_of(middle, left)
 
 
 def spider(legs=4):
@@ -123,7 +123,7 @@ def spider(legs=4):
             name = f"leg {'abcdefgh'[number]} {part + 1}"
             left.append((name, above, head, tail))
             above = name
-    return _of_both_sides(middle, left)
+    return animal_of(middle, left)
 
 
 def bird():
@@ -145,10 +145,11 @@ def bird():
         head, tail = ((0.08 + 0.25 * n, -0.1 + 0.05 * (n % 2), 0.62) for n in (number, number + 1))
         left.append((f"wing {number}", above, head, tail))
         above = f"wing {number}"
-    return _of_both_sides(middle, left)
+    return animal_of(middle, left)
 
 
-def _of_both_sides(middle, left):
+def animal_of(middle, left):
+    """An animal of bones in the middle (y, z) and of the left side (x, y, z), with their mirror images."""
     bones = {n: RestBone(p, (0.0, *head), (0.0, *tail)) for n, p, head, tail in middle}
     for side, sign in (("L", 1.0), ("R", -1.0)):
         for name, parent, head, tail in left:

@@ -37,3 +37,12 @@ def test_a_spine_of_one_name_is_divided_where_arms_and_legs_are():
     found = parts_by_name(spine | limbs | line("spine.005", "spine.006", parent="spine"))
     assert [found[name].part for name in spine] == ["hips", "spine", "spine", "neck", "head"]
     assert [found[name].part for name in ("spine.005", "spine.006")] == ["tail", "tail"]
+
+
+def test_a_torso_between_hips_and_arms_is_of_the_trunk():
+    trunk = line("Hips", "Abdomen", "Torso", "Neck")
+    limbs = line("thigh.L", "shin.L", parent="Hips") | line("upper_arm.L", "forearm.L", parent="Torso")
+    found = parts_by_name(trunk | limbs)
+    assert [found[name].part for name in trunk] == ["hips", "trunk", "trunk", "neck"]
+    alone = parts_by_name(line("Torso", "thigh.L") | line("upper_arm.L", "forearm.L", parent="Torso"))
+    assert alone["Torso"].part == "hips"

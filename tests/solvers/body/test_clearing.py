@@ -26,8 +26,8 @@ LEG = ((0.1, 0.0, 0.0), (0.0, 0.0, -0.45), (0.0, 0.0, -0.45), (0.0, -0.12, 0.0))
 ARM_PARTS, LEG_PARTS = (Part.UPPER_ARM, Part.FOREARM, Part.HAND), (Part.THIGH, Part.SHIN, Part.FOOT)
 
 
-def figure(sides=(1.0, -1.0)):
-    """A figure in a T-pose that faces -Y: hips, chest, arms and legs."""
+def figure(sides=(1.0, -1.0), head=None):
+    """A figure in a T-pose that faces -Y: hips, chest, arms and legs, with a `head` to its tail (3)."""
     joints, parents, parts, limbs, tips = [], [], [], [], []
 
     def add(way, parent, part):
@@ -45,6 +45,9 @@ def figure(sides=(1.0, -1.0)):
             add(way, parent if part == own[0] else len(joints) - 1, part)
         limbs.append(TwoPartLimb(first, first + 1, first + 2))
         tips.append(BodyTip(f"tip {first}", first + 2, mirrored[3]))
+    if head is not None:
+        add((0.0, 0.0, 0.4), 1, Part.SIMPLE)
+        tips.append(BodyTip("head", len(joints) - 1, Vector(head)))
     outwards = tuple(BACK if parts[limb.upper] == Part.UPPER_ARM else -BACK for limb in limbs)
     anatomy = BodyAnatomy(tuple(parts), tuple(limbs), (None,) * len(limbs), outwards)
     return Body(joints, parents, tips, "FIXED", anatomy=anatomy)
@@ -62,6 +65,21 @@ def reaching(turns, body=BODY):
     for joint, turn in zip((2, 3, 4), np.asarray(turns, float), strict=True):
         rotations[joint] = product(rotations[joint], exponential(turn[:, None] * share))
     return tree.posed(rotations, rest.take(np.zeros(FRAMES, np.intp)))
+
+
+@pytest.mark.parametrize(("tail", "wide"), [((0.0, -0.001, 0.0), 0.06), ((0.0, -0.02, 0.2), 0.076), (None, None)])
+def test_a_head_is_as_large_as_its_bone_and_at_least_as_the_trunk_tells(tail, wide):
+    capsules = thickness_of(figure(head=tail), 1.0).capsules
+    others = thickness_of(BODY, 1.0).capsules
+    heads = [number for number, joint in enumerate(capsules.joints[:, 0]) if joint == len(BODY.joints)]
+    if tail is None:
+        assert not heads
+        return
+    (number,) = heads
+    assert len(capsules.radii) == len(others.radii) + 1
+    assert capsules.radii[number] == pytest.approx(wide, rel=0.05)
+    middle = capsules.points[number].mean(0)
+    assert 0.06 < middle[2] < 0.12, "above the neck"
 
 
 # The elbow goes into the trunk from aside, and the forearm comes out ahead.

@@ -12,6 +12,7 @@ from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.kinematics.batch.tree import joined
 from ik_triangulation.motion.body_path import largest_turns
 from ik_triangulation.solvers.batch.change import System
+from ik_triangulation.solvers.body.reaching import Reaching
 from ik_triangulation.solvers.body.solve_body import BodyFollower
 from scripts.benchmarks import humanoid
 from scripts.benchmarks.body_goals import FEET, HANDS, stands
@@ -57,3 +58,13 @@ def test_a_hand_that_is_pulled_away_takes_the_body_as_far_as_the_feet_let_it():
     lower, upper = TREE.lower, TREE.upper
     assert (lower <= states.angles).all()
     assert (states.angles <= upper).all()
+
+
+def test_posture_is_found_again_only_where_goals_have_changed_or_stay(monkeypatch):
+    found, known = [], Reaching.amounts
+    monkeypatch.setattr(Reaching, "amounts", lambda self, *those: found.append(those) or known(self, *those))
+    dragged((0.0, -0.08, -0.12), 40)
+    assert 5 < len(found) < 20
+    found.clear()
+    dragged((0.0, 0.0, 0.0), 10)
+    assert len(found) == 10

@@ -12,6 +12,7 @@ from ik_triangulation.goals.from_goals import balance_of, hold_tasks, point_task
 from ik_triangulation.goals.task import FadedTask, Level
 from ik_triangulation.kinematics import Hinge
 from ik_triangulation.kinematics.batch import Geometry
+from ik_triangulation.kinematics.batch.algebra import lengths
 from ik_triangulation.motion.body_path import body_path
 from ik_triangulation.motion.shot import Shot
 from ik_triangulation.solvers.batch.change import System
@@ -106,7 +107,7 @@ def test_the_lower_the_hands_go_the_more_the_body_takes_part_and_the_legs_last()
 
 @pytest.mark.parametrize("seed", range(8))
 def test_no_other_amounts_cost_less(seed):
-    """Steps of Newton's method, by differences, end where none of many random amounts near them is much cheaper."""
+    """Steps of Newton's method end where none of many random amounts near them is cheaper."""
     random = np.random.default_rng(seed)
     ways = random.uniform((-0.6, -0.8, -0.8), (0.6, 0.4, 0.6), (1, 3))
     reference, tasks, steady = standing(ways.T)
@@ -116,7 +117,22 @@ def test_no_other_amounts_cost_less(seed):
     least = reaching.cost(found, at, goals)
     for _ in range(40):
         other = np.clip(found + random.normal(0.0, 0.05, found.shape), LOWEST[:, None], HIGHEST[:, None])
-        assert reaching.cost(other, at, goals)[0] > least[0] - 3e-3
+        assert reaching.cost(other, at, goals)[0] > least[0] - 1e-3
+
+
+@pytest.mark.parametrize("with_balance", [False, True])
+def test_velocities_by_the_amounts_are_finite_differences(with_balance):
+    """Where legs lean for balance they are nearly so: a line from hips to feet is taken for upright."""
+    reference, tasks, steady = standing(down(np.zeros(200)))
+    reaching, at = reaching_of(TREE, reference, tasks, steady if with_balance else None), np.arange(200)
+    amounts = np.random.default_rng(4).uniform((-0.6, -0.4, 0.0, 0.0), (0.6, 0.4, 0.8, 0.8), (200, 4)).T
+    shoulder, step = TREE.tips[FIGURE.number_of[HANDS[0]]].first, 1e-4
+    own = reaching.with_speeds(amounts, at)[1].of_head(shoulder)
+    for number, more in enumerate(step * np.eye(4)[..., None]):
+        ends = (reaching.standing(amounts + sign * more, at).heads[shoulder] for sign in (1.0, -1.0))
+        off = lengths(own[number] - np.subtract(*ends) / (2.0 * step))
+        assert np.median(off) < (0.03 if with_balance else 1e-6)
+        assert (off < 0.15).mean() > 0.9
 
 
 @pytest.mark.parametrize(

@@ -119,3 +119,11 @@ def test_a_long_chain_comes_near_its_goals_by_a_few_steps():
     relaxation = Relaxation(posture=Posture(tree, reference), compliance=tree.compliance)
     states = relaxation.run(tree, reference, [goal], 16)
     assert np.linalg.norm(goal.measure(Geometry(tree, states)).errors, axis=0).max() < 0.15 * tree.size
+
+
+def test_only_frames_to_begin_with_and_those_beside_them_are_relaxed_at_first():
+    motion, begin = Motion.of(CHAINS["spine"], 0, 40), np.arange(40) == 20
+    found = relaxation(motion, 2.0, still=1e-5)
+    states = found.run(motion.tree, motion.states, motion.tasks(True), 2, begin)
+    moved = np.abs(found.posture.offsets(states) - found.posture.offsets(motion.states)).max(0) > 0.0
+    assert np.flatnonzero(moved).tolist() == [18, 19, 20, 21, 22]
