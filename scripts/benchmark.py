@@ -16,6 +16,8 @@ python scripts/benchmark.py body [--sets N] [--paths N]         hands, feet and 
 python scripts/benchmark.py constrained [--sets N]              goals of a body with Limit Rotation constraints
 python scripts/benchmark.py jobs [--jobs ...] [--rigs ...]      everyday jobs of a body: cup, shelf, floor, table, ...
                                  [--blender]                    or of Blender's IK
+python scripts/benchmark.py standing FOLDER                     recorded reaches of people who stand, solved again from
+                                                                feet and one hand
 python scripts/benchmark.py edge [--count N] [--bodies N]       targets that leave the reach and come back, of limbs
                                  [--seed N]                     beside Blender's IK, and of bodies
 python scripts/benchmark.py through [--rigs ...] [--count N]     arms that would go through the body, with and without
@@ -97,6 +99,7 @@ def main():
         rigs,
         skeletons,
         spaces,
+        standing,
         start,
         through,
         transfer,
@@ -120,6 +123,7 @@ def main():
         far,
         edge,
         jobs,
+        standing,
         contacts,
         follow,
         grasp,

@@ -31,6 +31,7 @@ from ..rig.targets.goal import GoalReader
 from ..rig.targets.untouched import carriers_of, is_waiting
 from ..rig.timeline import fps_of, strips_of
 from ..solvers.batch.change import System
+from ..solvers.body.clearing import pushed_out
 from ..solvers.body.solve_body import BodyFollower
 from ..solvers.natural import followed, trailing
 from ..solvers.natural.posture import Posture
@@ -157,7 +158,7 @@ class BodyMotion:
             self.states, self._is_at_rest = self._solved(), True
             return
         for _ in range(int(np.ceil(max(min(moved, _FAR), _LEAP) / _LEAP))):
-            self.states = self._follower.moved(self.states, goals)
+            self.states = self._moved(self.states)
 
     def rest(self) -> bool:
         """Become the pose of Solve Pose, if that is alike and reaches, or settle; tell whether the pose has changed."""
@@ -169,8 +170,14 @@ class BodyMotion:
             self.states = found
             return True
         for _ in range(_SETTLING):
-            self.states = self._follower.moved(self.states, self._goals)
+            self.states = self._moved(self.states)
         return True
+
+    def _moved(self, states: States) -> States:
+        """Return the states after a step to the goals, with arms that stay out of the body's thickness."""
+        tree, thickness = self.problem.body.tree, self.problem.thickness
+        states = self._follower.moved(states, self._goals)
+        return pushed_out(tree, states, thickness, self._goals) if thickness else states
 
     def _raised(self, goals: Sequence[Task]) -> Sequence[Task]:
         """Goals below the floor raised to it."""

@@ -47,6 +47,11 @@ def reach(**places: Place) -> dict[str, list[Key]]:
     }
 
 
+def stay(**places: Place) -> dict[str, list[Key]]:
+    """Hands that go to places and stay."""
+    return {f"hand.{side}": [Key(1), Key(THERE, place)] for side, place in places.items()}
+
+
 def both(x: float, y: float, z: float) -> dict[str, Place]:
     """A place of the left hand, and its mirror image for the right one."""
     return {side: (sign * x, y, z) for side, sign in SIDES.items()}
@@ -176,8 +181,8 @@ JOBS = {
         _moved("ball", (1, (0, 0, 0)), (14, (0.9, 0.4, 0)), (THERE, (0.7, 1.3, 0))),
         wanted={"shoulders": (20.0, 60.0), "hips": (5.0, 30.0)},
     ),
-    "crawl": Job(_down((0.0, -0.32, -0.45), 75.0) | reach(**both(0.2, -0.95, 0.1)), wanted=_PLANTED),
-    "push-up": Job(_down((0.0, -0.88, -0.72), 75.0) | reach(**both(0.3, -1.45, 0.1)), wanted=_PLANTED),
+    "crawl": Job(_down((0.0, -0.32, -0.45), 75.0) | stay(**both(0.2, -0.95, 0.1)), wanted=_PLANTED),
+    "push-up": Job(_down((0.0, -0.88, -0.72), 75.0) | stay(**both(0.3, -1.45, 0.1)), wanted=_PLANTED),
     # Ten more.
     "open a door": Job(
         _moved("hand.L", (1, None), (20, (0.45, -0.6, 1.05)), (45, (0.5, -0.1, 1.05)), (FRAMES, None)),

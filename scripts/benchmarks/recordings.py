@@ -58,7 +58,7 @@ def load(file, length):
     every = max(1, round(1.0 / RATE / seconds))
     body = figure(joints, motion(joints, values[1::every]))  # the first row is often a T-pose and no motion
     start = max(0, (len(body.motion.places) - length) // 2)
-    ob, names = _armature(body)
+    ob, names = armature_of(body)
     frames = range(FIRST, FIRST + min(length, len(body.motion.places)))
     chosen = slice(start, start + len(frames))
     _play(ob, body, names, chosen, frames)
@@ -105,7 +105,7 @@ def smooth_quaternions(rotations):
     return found
 
 
-def _armature(body: Figure):
+def armature_of(body: Figure):
     """An armature in the rest pose, and the names of its bones in the order of the joints."""
     import bpy
     from mathutils import Vector

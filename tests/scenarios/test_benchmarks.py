@@ -4,10 +4,11 @@
 from math import radians, sin
 
 import bpy
+import numpy as np
 import pytest
 from mathutils import Euler, Vector
 
-from scripts.benchmarks import bake, mocap
+from scripts.benchmarks import amc, bake, mocap
 
 from ..rigs import armature
 
@@ -88,3 +89,40 @@ def test_the_skin_has_the_vertices_asked_for_and_follows_the_chain():
     moved = [(a - b).length for a, b in zip(before, places(), strict=True)]
     assert max(moved[:500]) < 1e-4
     assert max(moved[-40:]) > 1.0
+
+
+SKELETON = """:bonedata
+  begin
+     name lowerback
+     direction 0 1 0
+     length 2
+     axis 0 0 0 XYZ
+    dof rx
+  end
+  begin
+     name thorax
+     direction 0 1 0
+     length 3
+     axis 0 0 90 XYZ
+    dof rz rx
+  end
+:hierarchy
+  begin
+    root lowerback
+    lowerback thorax
+  end
+"""
+POSES = "1\nroot 1 10 0 0 90 0\nlowerback 90\nthorax 0 0\n2\nroot 1 10 0 0 0 0\nlowerback 0\nthorax 0 90\n"
+
+
+def test_acclaim_recordings_have_their_joints_where_the_files_say(tmp_path):
+    (tmp_path / "someone.asf").write_text(SKELETON)
+    (tmp_path / "someone_walks.amc").write_text(POSES)
+    joints, recorded = amc.read(tmp_path / "someone_walks.amc")
+    assert [(joint.name, joint.parent) for joint in joints] == [("Hips", -1), ("LowerBack", 0), ("Spine1", 1)]
+    # A file has Y up and faces Z; here Z is up. In the first pose the root has turned to X, in which the back falls.
+    assert recorded.places[:, 1] == pytest.approx(np.array([(1.0, 0.0, 10.0)] * 2))
+    assert recorded.places[:, 2] == pytest.approx(np.array([(3.0, 0.0, 10.0), (1.0, 0.0, 12.0)]), abs=1e-9)
+    # The last joint turns about its own X, which at rest is the file's Y.
+    ends = recorded.places[:, 2] + (recorded.rotations[:, 2] @ joints[2].end)
+    assert ends == pytest.approx(np.array([(6.0, 0.0, 10.0), (1.0, 0.0, 15.0)]), abs=1e-9)

@@ -9,8 +9,9 @@ Source: none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,6 +40,7 @@ _TOO_HASTY = 2.0  # times as much by the swivel alone
 _SHALLOW = 0.01  # of the arm's length: depth for which nothing moves
 _AROUND = 0.4  # [s] on either side of what is too deep that may move
 _BETWEEN = 0.3  # [s] between what is too deep, at least, to clear the one without the other
+_IN_A_MOVE = 2  # steps of Newton's method in a move of a drag
 _STEPS, _LARGEST, _CHANGE = 12, 0.3, 3e-3  # of Newton's method, the largest change in one, and one that ends it [rad]
 _EXACT = 1e-6  # of the limb's length: tolerance of goals that are where the tip is
 _SOFTLY = 0.02  # of the cost of limits in a swivel
@@ -53,29 +55,64 @@ def cleared(
 
     An arm that would have to leap for it stays as it is in the frames around.
     """
-    geometry, rotations = Geometry(tree, states), tree.rotations(states)
-    axes, found = thickness.capsules.placed(geometry), rotations
+    found = rotations = tree.rotations(states)
+    for arm in _arms(tree, states, rotations, thickness, tasks):
+        runs = _runs(arm.deep, round(_AROUND * fps))
+        while runs:
+            frames = runs.pop()
+            turned = _Arm(arm.take(frames)).cleared(time_weight(fps, smoothing))
+            yield
+            if turned is None:
+                runs += _halves(frames, arm.deep, round(_BETWEEN * fps))
+            else:
+                found = found.copy() if found is rotations else found
+                found[np.ix_(list(arm.limb.joints), range(4), frames)] = turned
+    return states if found is rotations else tree.posed(found, states)
+
+
+def pushed_out(tree: Tree, states: States, thickness: Thickness, tasks: Sequence[Task]) -> States:
+    """Return a pose of a motion that goes on, its arms turned a little on their nearest way out of the capsules.
+
+    So no arm leaps from one pose to the next, and one that cannot get out this way stays inside.
+    """
+    found = rotations = tree.rotations(states)
+    for arm in _arms(tree, states, rotations, thickness, tasks):
+        if arm.deep.any():
+            found = found.copy() if found is rotations else found
+            found[list(arm.limb.joints)] = _Arm(arm).pushed_out()
+    return states if found is rotations else tree.posed(found, states)
+
+
+class _Given(NamedTuple):
+    """An arm as it is given in F frames, what is asked of its tip, and in which frames it is too deep (F)."""
+
+    limb: LimbOfBody
+    states: States
+    tasks: Sequence[Task]
+    clear: ClearTask
+    deep: Mask
+
+    def take(self, frames: Indices) -> _Given:
+        """Return the arm in some frames."""
+        states, clear = self.states.take(frames), self.clear.take(frames)
+        return self._replace(states=states, clear=clear, deep=self.deep[frames])
+
+
+def _arms(
+    tree: Tree, states: States, rotations: Numbers, thickness: Thickness, tasks: Sequence[Task]
+) -> Iterator[_Given]:
+    """The arms of a body with these states (F) and rotations (n, 4, F), but for those with a twist that is animated."""
+    geometry = Geometry(tree, states)
+    axes = thickness.capsules.placed(geometry)
     for arm in thickness.arms:
         limb = LimbOfBody.of(tree, arm.joints.upper, arm.tip, rotations)
-        if limb.tree.held:  # a twist that is animated
+        if limb.tree.held:
             continue
         given = limb.frames(tree, geometry, rotations)
         least = np.array([_SHALLOW * limb.tree.size])
         clear = ClearTask(axes=axes, least=arm.least, joints=_LINKS, length=1.0, tolerance=least)
         deep = ~System(limb.tree, given, [clear]).met
-        own = [unwrapped(task) for task in tasks if task.tip == arm.tip]
-        runs = _runs(deep, round(_AROUND * fps))
-        while runs:
-            frames = runs.pop()
-            some = _Arm(limb, given.take(frames), own, clear.take(frames), deep[frames])
-            turned = some.cleared(time_weight(fps, smoothing))
-            yield
-            if turned is None:
-                runs += _halves(frames, deep, round(_BETWEEN * fps))
-            else:
-                found = found.copy() if found is rotations else found
-                found[np.ix_(list(limb.joints), range(4), frames)] = turned
-    return states if found is rotations else tree.posed(found, states)
+        yield _Given(limb, given, [unwrapped(task) for task in tasks if task.tip == arm.tip], clear, deep)
 
 
 def _runs(deep: Mask, around: int) -> list[Indices]:
@@ -104,8 +141,9 @@ def _halves(frames: Indices, deep: Mask, least: int) -> list[Indices]:
 class _Arm:
     """An arm in F frames that follow one another; its first and last one stay as they are unless they are too deep."""
 
-    def __init__(self, limb: LimbOfBody, given: States, tasks: Sequence[Task], clear: ClearTask, deep: Mask) -> None:
-        self._limb, self._tree, self._given, self._clear = limb, limb.tree, given, clear
+    def __init__(self, arm: _Given) -> None:
+        self._limb, given, tasks, self._clear, deep = arm
+        self._tree, self._given, limb = arm.limb.tree, given, arm.limb
         ends = np.unique([0, len(given) - 1])
         self._held = ends[~deep[ends]]
         geometry, near = Geometry(limb.tree, given), np.array([_EXACT * limb.tree.size])
@@ -136,6 +174,13 @@ class _Arm:
                 return tree.rotations(turned)
         return None
 
+    def pushed_out(self) -> Numbers:
+        """Return the rotations (n, 4, 1) of the joints of the arm after a few steps out of the capsules."""
+        turned = self._turned(self._given, 0.0, _IN_A_MOVE)
+        if self._goals:
+            descend(self._tree, turned, self._goals)
+        return self._tree.rotations(turned)
+
     def _swivelled(self, time: float) -> States:
         """Return the arm at the swivels that cost least, in which limits count softly; its tip stays but for these."""
         tree, given, near, form = self._tree, self._given, np.array([self._tree.size]), self._limb.form
@@ -149,13 +194,13 @@ class _Arm:
         swivels = best_swivels(every, len(given), time, cost.choices, held=self._held)
         return tree.posed(bones.rotations(swivels), given)
 
-    def _turned(self, states: States, time: float) -> States:
+    def _turned(self, states: States, time: float, steps: int = _STEPS) -> States:
         """Return the arm at its goals, turned out of the capsules in what these leave free, near the states."""
         tree, posture = self._tree, Posture(self._tree, states)
         offsets, found, basis = np.zeros((tree.columns, len(states))), states, np.eye(tree.columns)[:, :, None]
         own = np.tile(np.eye(tree.columns), (len(states), 1, 1))
         own[self._held] *= _HELD
-        for _ in range(_STEPS):
+        for _ in range(steps):
             system = System(tree, found, [*self._goals, self._clear])
             errors, levels = system.errors()
             into = [posture.columns(system.geometry, np.broadcast_to(each, offsets.shape)) for each in basis]
