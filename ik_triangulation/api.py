@@ -63,23 +63,24 @@ if TYPE_CHECKING:
     from .jobs.bake import rebake as rebake
     from .jobs.calls import call as call
     from .jobs.compare import compare as compare
-    from .jobs.controls import let_follow
-    from .jobs.edit import pull as pull
+    from .jobs.edits.edit import pull as pull
+    from .jobs.edits.mirror import mirror_motion as mirror_motion
+    from .jobs.edits.retime import retime as retime
+    from .jobs.edits.spaces import end_space as end_space
+    from .jobs.edits.spaces import remove_space as remove_space
+    from .jobs.edits.spaces import set_space as set_space
+    from .jobs.edits.spaces import spaces_of as spaces_of
     from .jobs.find_contacts import find_contacts as find_contacts
     from .jobs.follow_rig import follow_rig as follow_rig
-    from .jobs.frame_solver import FrameResult
     from .jobs.grasp import grasp as grasp
     from .jobs.joint_tools import copy_to_others as copy_joint_to_others
     from .jobs.joint_tools import copy_to_own as copy_joints_to_own
     from .jobs.joint_tools import learn as learn_joints
     from .jobs.joint_tools import mirror as mirror_joints
-    from .jobs.keys import BodyKeySettings as BodyKeySettings
-    from .jobs.live import start as start_live
-    from .jobs.live import stop as stop_live
-    from .jobs.mirror import mirror_motion as mirror_motion
+    from .jobs.live.following import start as start_live
+    from .jobs.live.following import stop as stop_live
     from .jobs.pose import solve_body_pose as solve_body_pose
     from .jobs.pose import solve_pose as solve_pose
-    from .jobs.problem import body_of
     from .jobs.reach import Stop as Stop
     from .jobs.reach import reach as reach
     from .jobs.reach import reach_through as reach_through
@@ -87,20 +88,19 @@ if TYPE_CHECKING:
     from .jobs.removal import Removal, remove_everything
     from .jobs.removal import remove_limb as remove_limb
     from .jobs.removal import remove_targets as remove_targets
-    from .jobs.report import BodyReport, TipSummary
-    from .jobs.report import Report as Report
-    from .jobs.report import TipReport as TipReport
-    from .jobs.retime import retime as retime
     from .jobs.setup import add_limbs as add_limbs
     from .jobs.setup import new_target as new_target
     from .jobs.setup import set_up_body as set_up_body
-    from .jobs.spaces import end_space as end_space
-    from .jobs.spaces import remove_space as remove_space
-    from .jobs.spaces import set_space as set_space
-    from .jobs.spaces import spaces_of as spaces_of
+    from .jobs.shots.controls import let_follow
+    from .jobs.shots.frame_solver import FrameResult
+    from .jobs.shots.keys import BodyKeySettings as BodyKeySettings
+    from .jobs.shots.problem import body_of
+    from .jobs.shots.report import BodyReport, TipSummary
+    from .jobs.shots.report import Report as Report
+    from .jobs.shots.report import TipReport as TipReport
+    from .jobs.shots.tips import let_body_follow as let_body_follow
     from .jobs.targets import target_from_animation
     from .jobs.targets import target_to_tip as target_to_tip
-    from .jobs.tips import let_body_follow as let_body_follow
     from .jobs.transfer import transfer as transfer
     from .jobs.verify import verify as verify
     from .kinematics import Body as Body

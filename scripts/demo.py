@@ -55,8 +55,8 @@ def bake_all(actors):
     import bpy
 
     from ik_triangulation.api import bake_body, bake_limbs, enabled_limbs
-    from ik_triangulation.jobs.problem import body_of
-    from ik_triangulation.jobs.report import lines, summary
+    from ik_triangulation.jobs.shots.problem import body_of
+    from ik_triangulation.jobs.shots.report import lines, summary
 
     scene, done = bpy.context.scene, []
     for actor in actors.values():

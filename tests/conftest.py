@@ -17,7 +17,8 @@ import bpy  # isort: skip  # first: addon_utils, bpy_extras and mathutils cannot
 import addon_utils
 import pytest
 
-from ik_triangulation.jobs import edited_shot, natural_shot
+from ik_triangulation.jobs.edits import edited_shot
+from ik_triangulation.jobs.shots import natural_shot
 from ik_triangulation.motion import faded_path, method
 from ik_triangulation.presets import built_in, find_preset, names
 from scripts.manual import make
@@ -74,12 +75,12 @@ ONE = {
     "jobs/test_body_setup.py::test_a_hand_whose_new_empty_nobody_touches_goes_along_with_the_body",
     "jobs/test_props.py::test_a_reach_that_is_stopped_anywhere_leaves_nothing",
     "jobs/test_rebake.py::test_a_write_that_fails_undoes_all",
-    "jobs/test_switching.py::test_bones_that_do_not_follow_are_told_with_what_makes_them",
+    "jobs/shots/test_switching.py::test_bones_that_do_not_follow_are_told_with_what_makes_them",
     "jobs/test_target_from_animation.py::test_an_edit_of_one_hand_leaves_the_rest_of_the_shot",
     "jobs/test_target_from_animation.py::test_a_whole_body_with_held_feet_and_a_head_that_looks_comes_back_as_it_was",
-    "jobs/test_writing.py::test_a_pose_that_a_bake_left_does_not_count_as_made_by_hand",
-    "jobs/test_writing.py::test_a_write_of_a_body_that_fails_undoes_all",
-    "jobs/test_writing.py::test_no_more_curves_are_made_than_the_body_needs",
+    "jobs/shots/test_writing.py::test_a_pose_that_a_bake_left_does_not_count_as_made_by_hand",
+    "jobs/shots/test_writing.py::test_a_write_of_a_body_that_fails_undoes_all",
+    "jobs/shots/test_writing.py::test_no_more_curves_are_made_than_the_body_needs",
     "scenarios/test_faults.py::test_a_fault_is_told_by_a_solve_and_nothing_is_lost",
     "scenarios/test_faults.py::test_a_fault_is_told_by_the_call_and_nothing_is_lost",
     "scenarios/test_faults.py::test_what_looks_like_a_fault_is_solved_at_the_present_frame",
@@ -92,11 +93,12 @@ ONE = {
 BOTH = {
     "cli": {"blend", "blend_check", "newer", "run", "targets"},
     "jobs": {
-        *("bake", "body_bake", "writing"),  # keys, actions, tracks
-        *("live", "live_channels", "live_state", "target_drag"),  # handlers, undo, the dependency graph
-        *("contacts", "measure", "onto_controls", "props", "rebake", "switching", "target_from_animation"),
-        *("body_setup", "limb_tools"),
+        *("bake", "body_bake", "body_setup", "limb_tools"),
+        *("props", "rebake", "target_drag", "target_from_animation"),
     },
+    "jobs/edits": set(),
+    "jobs/live": {"live", "live_channels", "live_state"},  # handlers, undo, the dependency graph
+    "jobs/shots": {"contacts", "measure", "onto_controls", "switching", "writing"},  # keys, actions, tracks
     "maps": {"images", "properties", "show_image"},  # meshes: tests/rig/test_map_objects.py
     "scenarios": {"every_job", "extension", "faults", "registration", "rigify", "storm", "truthful"},
 }
@@ -129,8 +131,8 @@ def pytest_ignore_collect(collection_path: Path, config):
     if IS_THE_ONE or config.option.long or TESTS not in collection_path.parents:
         return None
     inside = collection_path.relative_to(TESTS)
-    first, name = inside.parts[0], collection_path.stem
-    in_room = first not in BOTH or not name.startswith("test_") or name.removeprefix("test_") in BOTH[first]
+    first, name, own = inside.parts[0], collection_path.stem, BOTH.get(inside.parent.as_posix())
+    in_room = own is None or not name.startswith("test_") or name.removeprefix("test_") in own
     if in_room and not {inside.as_posix(), *(each.as_posix() for each in inside.parents)} & ONE:
         return None
     return None if any(path.is_relative_to(TESTS / first) for path in _named(config)) else True

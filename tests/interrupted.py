@@ -11,7 +11,7 @@ from pathlib import Path
 import bpy
 
 import ik_triangulation
-from ik_triangulation.jobs.writing import Undo
+from ik_triangulation.jobs.shots.writing import Undo
 
 from .rigs import nothing_lost
 

@@ -11,8 +11,8 @@ from bpy.types import Object, Scene
 from ..errors import ChainError, RigError
 from ..jobs.bake import bake_body
 from ..jobs.follow_rig import follow_rig
-from ..jobs.keys import body_settings
-from ..jobs.problem import body_of
+from ..jobs.shots.keys import body_settings
+from ..jobs.shots.problem import body_of
 from ..jobs.transfer import transfer
 from ..rig.armature import find_bone
 from .arguments import add_accept_misses, add_command, add_file, add_reporting, add_saving, armature_of, frame

@@ -20,7 +20,7 @@ from bpy.types import Scene
 
 from .. import __version__
 from ..errors import IKError
-from ..jobs.report import TipReport, missed_frames_of
+from ..jobs.shots.report import TipReport, missed_frames_of
 from ..rig.safe_files import Write, write_new
 from .arguments import DONE, FAILED, MISSED, scene_of
 from .blend import check_input, check_newer, check_unchanged, note_saved, open_file, write_blend

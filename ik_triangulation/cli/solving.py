@@ -15,11 +15,11 @@ from ..cooperative import Progress
 from ..errors import ChainError, SettingError
 from ..jobs.bake import BodyBake, bake_bodies, bake_spans
 from ..jobs.find_contacts import feet_of, find_contacts, named_meshes
-from ..jobs.keys import body_settings
 from ..jobs.pose import solve_pose
-from ..jobs.problem import bodies_and_tips, body_of
 from ..jobs.reach import Stop, body_stop, reach, reach_through, reach_with_body, saved_stops
-from ..jobs.report import Report, summary, summary_of_all
+from ..jobs.shots.keys import body_settings
+from ..jobs.shots.problem import bodies_and_tips, body_of
+from ..jobs.shots.report import Report, summary, summary_of_all
 from ..jobs.targets import target_from_animation
 from ..presets import SUFFIX, find_preset, shown_as
 from ..presets.file import read_preset

@@ -10,12 +10,12 @@ __getattr__ = lazy_modules(__name__)
 
 
 def register() -> None:
-    from . import live  # Blender's data need not be there for the other jobs to be imported
+    from .live import following as live  # Blender's data need not be there for the other jobs to be imported
 
     live.register()
 
 
 def unregister() -> None:
-    from . import live
+    from .live import following as live
 
     live.unregister()

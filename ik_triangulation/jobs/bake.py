@@ -35,13 +35,13 @@ from ..rig.targets.untouched import check_body_limbs, take_along_shown
 from ..rig.timeline import Clock, check_nla, evaluated_time, mark
 from ..rig.touchables import lost_supports
 from .bake_wave import BakePlan, Span, bake_together, check_something
-from .body_controls import ControlledLimbs, controlled_limbs, follow_written
-from .controls import check_keyed, kept_by_hand, keyed_bones, watch_of
-from .keys import BodyKeySettings, body_keys, body_settings, check_layer, frames_of_target
-from .report import Report
+from .shots.body_controls import ControlledLimbs, controlled_limbs, follow_written
+from .shots.controls import check_keyed, kept_by_hand, keyed_bones, watch_of
+from .shots.keys import BodyKeySettings, body_keys, body_settings, check_layer, frames_of_target
+from .shots.report import Report
+from .shots.tips import report_written, with_followers
+from .shots.writing import Transaction, Undo, Writing, write_together
 from .solved_body import BAKE_PARTS, solve_body_frames
-from .tips import report_written, with_followers
-from .writing import Transaction, Undo, Writing, write_together
 
 
 @cooperative

@@ -31,15 +31,15 @@ from ..rig.limb import Limb
 from ..rig.rotation import channel, rotation_from, turn_between
 from ..rig.targets.untouched import is_untouched, is_waiting, place_at_tip
 from ..rig.timeline import Clock, evaluated_time
-from .along_flow import along_flow, judged_by_field
-from .contacts import mesh_under
-from .controls import kept_by_hand, write_by_settings
-from .frame_solver import NATURAL, Jumps, SolvedFrame, already_right, at_frame, outside, smoothed
-from .keys import LimbBake, WrittenKeys
-from .measure import Watch, measure_frames, missed_frames, moved_inside, report_of
-from .natural_shot import rotations_below, shown_reference, solve_frames, solve_naturally
-from .report import Report
-from .shot import SolvedShot, frame_by_frame, frames_of, joints_at, solve_together
+from .shots.along_flow import along_flow, judged_by_field
+from .shots.contacts import mesh_under
+from .shots.controls import kept_by_hand, write_by_settings
+from .shots.frame_solver import NATURAL, Jumps, SolvedFrame, already_right, at_frame, outside, smoothed
+from .shots.keys import LimbBake, WrittenKeys
+from .shots.measure import Watch, measure_frames, missed_frames, moved_inside, report_of
+from .shots.natural_shot import rotations_below, shown_reference, solve_frames, solve_naturally
+from .shots.report import Report
+from .shots.shot import SolvedShot, frame_by_frame, frames_of, joints_at, solve_together
 
 _POINTS = {"ARROWS", "PLAIN_AXES"}  # how empties are displayed that are their origin
 _AWAY = 1e-4  # of the tip bone's length, or [rad]: farther off its target a limb is not where it was set up

@@ -30,11 +30,11 @@ from ..rig.limb import Limb, select_only
 from ..rig.rotation import channel
 from ..rig.targets.motion import insert_keys
 from ..settings.property_groups import keep_settings
-from .keys import body_channels
-from .live_motion import BodyMotion
-from .problem import body_of
+from .live.motion import BodyMotion
 from .setup import set_up_body
-from .writing import Undo, keep_objects, show_first
+from .shots.keys import body_channels
+from .shots.problem import body_of
+from .shots.writing import Undo, keep_objects, show_first
 
 _TOUCHES = 0.05  # of the height at rest: how far above the lowest hand or foot others touch the ground
 _NEAR = 1e-4  # of the height: how near to the mouse the bone has to come

@@ -32,12 +32,12 @@ from ..rig.targets.untouched import is_waiting
 from ..rig.units import distance_text
 from ..settings import check_registered
 from .bake import BodyBake, bake_bodies, delete_generated
-from .keys import body_settings
-from .problem import bodies_and_tips
 from .reach import reach as reach_with_limb
 from .removal import remove_everything
-from .report import Report, TipReport, missed_frames_of
 from .setup import add_limbs, doubts_about, set_up_body
+from .shots.keys import body_settings
+from .shots.problem import bodies_and_tips
+from .shots.report import Report, TipReport, missed_frames_of
 from .targets import key_place
 from .verify import verify as verify_tips
 

@@ -26,9 +26,9 @@ from ..solvers import SOLVERS
 from ..solvers.compare import SolverResult, compare_all
 from .bake import frames_from
 from .bake_wave import kept_last
-from .frame_solver import NATURAL, SolvedFrame, at_frame, solver_settings
-from .natural_shot import is_at, is_moving, solve_among_others, solve_frames
-from .shot import SolvedShot, solve_together
+from .shots.frame_solver import NATURAL, SolvedFrame, at_frame, solver_settings
+from .shots.natural_shot import is_at, is_moving, solve_among_others, solve_frames
+from .shots.shot import SolvedShot, solve_together
 
 _FRAMES = 1000  # more take too long for a preview
 

@@ -12,7 +12,7 @@ from ..errors import RigError
 from ..rig.scene_objects import ball_at, human_figure, shown_collections
 from ..settings import check_registered
 from .setup import set_up_body
-from .writing import Undo, keep_objects
+from .shots.writing import Undo, keep_objects
 
 HAND = "hand.L"
 _RADIUS = 0.11  # [m] of the ball

@@ -43,8 +43,8 @@ from ..rig.touchables import (
 )
 from ..settings import check_registered
 from ..settings.property_groups import keep_settings
-from .contacts import animated_frames, bone_in_world, in_world, mesh_under, tip_places
-from .writing import Undo
+from .shots.contacts import animated_frames, bone_in_world, in_world, mesh_under, tip_places
+from .shots.writing import Undo
 
 _UP = Vector((0.0, 0.0, 1.0))
 _GROUND = 0.2  # of a leg: a hand that rests no higher than that above the feet is the front paw of an animal

@@ -38,10 +38,10 @@ from ..settings import check_registered
 from ..settings.joint import JointSettings
 from ..settings.property_groups import keep_settings
 from ..settings.table import settings_of
-from .keys import body_channels
-from .problem import body_of, read_problem
 from .setup import NewBody, new_target, set_up_body
-from .writing import Keys, Undo, Writing, keep_objects, write_together
+from .shots.keys import body_channels
+from .shots.problem import body_of, read_problem
+from .shots.writing import Keys, Undo, Writing, keep_objects, write_together
 
 _SIDES = "FK", "IK"
 

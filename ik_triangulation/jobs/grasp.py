@@ -34,8 +34,8 @@ from ..rig.targets.props import holds_on, is_holding
 from ..rig.timeline import Clock
 from ..rig.units import distance_text
 from .pose import solve_pose
+from .shots.writing import Undo
 from .targets import target_to_tip
-from .writing import Undo
 
 _EASE = 8  # frames in which the hand opens, and in which it closes
 _RETURNS = 8, 16, 24  # between the own pose and the open hand: the first of these in which fingers stay off the prop

@@ -25,7 +25,7 @@ from ..rig.freedom import freedom_of, limits_of, stiffness_of, store
 from ..rig.keyframes import curves_of
 from ..rig.rotation import channel, limit_order, rotation_from, rotation_of
 from ..settings import check_registered
-from .writing import all_or_nothing
+from .shots.writing import all_or_nothing
 
 _LARGEST = 1e6  # [rad] channel value beyond which single precision resolves no rotation
 

@@ -25,14 +25,14 @@ from ..rig.keyframes import check_keys
 from ..rig.limb import Limb
 from ..rig.targets.untouched import check_body_limbs, take_along_shown
 from ..rig.timeline import check_nla
-from .frame_solver import SolvedFrame, outside
-from .keys import WrittenKeys, body_channels, pose_channels
-from .measure import Watch, held_tolerances, measure_now, moved_inside, report_of
-from .natural_shot import solve_among_others, solve_frames
-from .problem import BodyProblem, read_problem
-from .report import Report
-from .tips import judged_tip, report_of_body, slips_and_turns, tip_missing, with_floor
-from .writing import Undo, write_pose
+from .shots.frame_solver import SolvedFrame, outside
+from .shots.keys import WrittenKeys, body_channels, pose_channels
+from .shots.measure import Watch, held_tolerances, measure_now, moved_inside, report_of
+from .shots.natural_shot import solve_among_others, solve_frames
+from .shots.problem import BodyProblem, read_problem
+from .shots.report import Report
+from .shots.tips import judged_tip, report_of_body, slips_and_turns, tip_missing, with_floor
+from .shots.writing import Undo, write_pose
 
 
 def solve_pose(

@@ -33,18 +33,18 @@ from ..rig.targets.props import muted
 from ..rig.targets.untouched import take_along_shown
 from ..rig.timeline import check_nla, evaluated_time
 from ..rig.units import distance_text
-from .body_controls import controlled_limbs, follow_written
-from .controls import check_keyed, watch_of, write_by_settings
-from .frame_solver import JudgedFrames, SolvedFrame, outside
-from .keys import BodyKeySettings, LimbBake, body_keys, body_settings, check_layer
-from .measure import measure_frames, moved_inside, none_due, report_of
-from .natural_shot import begun_as_shown
-from .problem import BodyProblem, read_problem
 from .props import StopOfProp, check_held, held_props, hold_props, own_holds
 from .reach_motion import STRAIGHT, BodyReachMotion, BodyVisit, ReachMotion, ReachStyle, TargetVisit
-from .report import Report
-from .tips import report_written
-from .writing import Undo, Writing, write_together
+from .shots.body_controls import controlled_limbs, follow_written
+from .shots.controls import check_keyed, watch_of, write_by_settings
+from .shots.frame_solver import JudgedFrames, SolvedFrame, outside
+from .shots.keys import BodyKeySettings, LimbBake, body_keys, body_settings, check_layer
+from .shots.measure import measure_frames, moved_inside, none_due, report_of
+from .shots.natural_shot import begun_as_shown
+from .shots.problem import BodyProblem, read_problem
+from .shots.report import Report
+from .shots.tips import report_written
+from .shots.writing import Undo, Writing, write_together
 
 PATHS = ("BOW", "ARC", "LINE")
 

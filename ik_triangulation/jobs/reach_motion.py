@@ -53,8 +53,8 @@ from ..solvers.body.priorities import exactly
 from ..solvers.body.swivelling import LimbOfBody, limbs_with_swivel
 from ..solvers.natural.posture import Posture
 from ..solvers.solver import PLAIN_LIMB
-from .frame_solver import NATURAL, SolvedFrame, at_frame, shown_pose, solver_settings, turned_like
-from .problem import BodyProblem
+from .shots.frame_solver import NATURAL, SolvedFrame, at_frame, shown_pose, solver_settings, turned_like
+from .shots.problem import BodyProblem
 
 STRAIGHT = "GAUSS_NEWTON"  # rotates the joints least from frame to frame; others fold a chain anew each time
 # Shares of the time in which head, trunk and hips arrive where a hand goes along an arc, and in which that waits:

@@ -26,9 +26,9 @@ from ..rig.targets.made import (
 from ..settings import check_registered
 from ..settings.property_groups import forget_settings
 from .bake import delete_generated
-from .live import stop
-from .spaces import remove_space, spaces_of
-from .writing import all_or_nothing
+from .edits.spaces import remove_space, spaces_of
+from .live.following import stop
+from .shots.writing import all_or_nothing
 
 
 @all_or_nothing

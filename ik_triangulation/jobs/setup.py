@@ -29,7 +29,7 @@ from ..rig.targets.untouched import let_wait, put_at_tip, remember_made, remembe
 from ..rig.units import scale_of
 from ..settings import check_registered
 from ..settings.edition import stamp
-from .writing import all_or_nothing
+from .shots.writing import all_or_nothing
 
 _SIZE = 1.0  # of a new target, as a share of the tip bone's length
 _AHEAD = 20.0  # of an eye's length: distance to the ball it looks at

@@ -18,11 +18,11 @@ from ..rig.frames.body_frames import Animation
 from ..rig.frames.body_samples import BodySamples, as_below, read_animation, read_body
 from ..rig.stored_body import corrected_times
 from ..rig.units import distance_text
-from .edited_shot import fades, near_shown
-from .keys import BodyKeySettings
-from .problem import BodyProblem, read_problem
-from .space_change import AitkenSteps
-from .spaces import fit_spaces
+from .edits.edited_shot import fades, near_shown
+from .edits.space_change import AitkenSteps
+from .edits.spaces import fit_spaces
+from .shots.keys import BodyKeySettings
+from .shots.problem import BodyProblem, read_problem
 
 BAKE_PARTS = 5  # of a bake
 _FITS = 12  # times that a body is solved at most, where its own bones carry targets

@@ -45,9 +45,9 @@ from ..rig.targets.untouched import (
 )
 from ..rig.timeline import Clock, evaluated_time
 from ..rig.units import distance_text
-from . import live
-from .problem import body_of
-from .writing import Undo
+from .live import following as live
+from .shots.problem import body_of
+from .shots.writing import Undo
 
 _APART = 1e-4  # of the limb's reach: how far a target may be from its path where it is looked at again
 _LOOKS = 5  # frames at which it is

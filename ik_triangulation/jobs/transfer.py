@@ -35,10 +35,10 @@ from ..rig.limb import Limb
 from ..rig.rotation import channel, run_of
 from ..rig.timeline import Clock
 from ..rig.units import degrees_text, distance_text, scale_of
-from .control_motion import ControlMotion, LimbPlaces, frame_shown
-from .controls import set_switch, show_side
-from .keys import values_before_start
-from .writing import Undo
+from .shots.control_motion import ControlMotion, LimbPlaces, frame_shown
+from .shots.controls import set_switch, show_side
+from .shots.keys import values_before_start
+from .shots.writing import Undo
 
 _SIDES = ("IK", "FK")
 _KEYS = ("SOURCE", "ALL")

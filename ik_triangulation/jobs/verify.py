@@ -19,9 +19,9 @@ from ..rig.targets.flow import FieldBehind
 from ..rig.targets.goal import GoalReader
 from ..rig.targets.untouched import is_waiting
 from .bake import frames_from
-from .frame_solver import FrameResult, JudgedFrames, at_frame
-from .measure import Watch, judged_at, worst_place
-from .report import TipReport, tip_of_frames
+from .shots.frame_solver import FrameResult, JudgedFrames, at_frame
+from .shots.measure import Watch, judged_at, worst_place
+from .shots.report import TipReport, tip_of_frames
 
 
 def verify(

@@ -19,7 +19,7 @@ import bpy
 from bpy.types import Context, Object, PoseBone, PropertyGroup
 
 from ..errors import ChainError, IKError, RigError
-from ..jobs import problem as problems
+from ..jobs.shots import problem as problems
 from ..rig import armature as rig_armature
 from ..rig import body as rig_body
 from ..rig import ik_controls

@@ -16,8 +16,9 @@ from bpy.types import Context, Object, PropertyGroup, Scene, WindowManager
 
 from ..errors import IKError
 from ..items import SOLVER_ROWS
-from ..jobs import compare, live
-from ..jobs import report as reporting
+from ..jobs import compare
+from ..jobs.live import following as live
+from ..jobs.shots import report as reporting
 from ..rig import limb as rig_limb
 from ..rig.units import degrees_text, distance_text, scale_of
 from .overlay.ghost import clear_ghosts, show_ghost

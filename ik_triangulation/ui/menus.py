@@ -8,7 +8,7 @@ while a shot is made.
 import bpy
 from bpy.types import Context, Menu
 
-from ..jobs import live
+from ..jobs.live import following as live
 from .context import active_armature, active_bone, has_limb
 from .operators.bake import (
     POSE_OT_ik_triangulation_bake,

@@ -43,7 +43,7 @@ def report():
 
     bpy.ops.wm.read_factory_settings(use_empty=True)
     addon_utils.enable("ik_triangulation", default_set=True, persistent=True)
-    from ik_triangulation.jobs import live
+    from ik_triangulation.jobs.live import following as live
 
     print("\n| Live in Blender, a hand dragged | ms a move | 95 % within | Blender's own part | Feet slip [m] |")
     print("|---|---|---|---|---|")

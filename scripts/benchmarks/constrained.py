@@ -67,8 +67,8 @@ def run(arguments):
     import bpy
 
     from ik_triangulation.jobs.pose import solve_body_pose
-    from ik_triangulation.jobs.problem import body_of
     from ik_triangulation.jobs.setup import set_up_body
+    from ik_triangulation.jobs.shots.problem import body_of
 
     random, reached, said = Random(7), 0, 0
     with extension():

@@ -47,7 +47,7 @@ def clean(file, frames=FRAMES, stretch=STRETCH):
 
     from ik_triangulation.jobs.bake import bake_body
     from ik_triangulation.jobs.find_contacts import feet_of, find_contacts
-    from ik_triangulation.jobs.problem import body_of
+    from ik_triangulation.jobs.shots.problem import body_of
 
     recording = recordings.load(file, frames)
     ob, numbers = recording.ob, recording.frames
@@ -167,7 +167,7 @@ def rest(make, seed):
     """Make a scene, find its contacts and bake them; the extension has to be registered."""
     from ik_triangulation.jobs.bake import bake_body
     from ik_triangulation.jobs.find_contacts import find_contacts
-    from ik_triangulation.jobs.problem import bodies_and_tips
+    from ik_triangulation.jobs.shots.problem import bodies_and_tips
 
     made = make(seed)
     begun = process_time()

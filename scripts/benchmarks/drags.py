@@ -36,7 +36,7 @@ def limb_of(name):
     import bpy
 
     from ik_triangulation.api import Limb, add_limbs
-    from ik_triangulation.jobs.frame_solver import solver_settings
+    from ik_triangulation.jobs.shots.frame_solver import solver_settings
     from ik_triangulation.rig.armature import Bones
     from ik_triangulation.rig.frames.samples import sample
 
@@ -93,7 +93,7 @@ def _apart(a, b):
 
 def measure(count, seed):
     """Return lists of Drag by limb and way of the target."""
-    from ik_triangulation.jobs.frame_solver import at_frame
+    from ik_triangulation.jobs.shots.frame_solver import at_frame
     from ik_triangulation.rig.targets.goal import GoalReader
 
     found = {}

@@ -106,7 +106,7 @@ def run(arguments):
     from mathutils import Vector
 
     import ik_triangulation
-    from ik_triangulation.jobs.trail import PullDrag
+    from ik_triangulation.jobs.edits.trail import PullDrag
 
     ik_triangulation.register()
     print(f"Blender {bpy.app.version_string}, {FRAMES} frames, falloff {FALLOFF}, {STEPS} steps; ms of the processor")

@@ -51,7 +51,7 @@ def _bake(way, last):
     from mathutils import Vector
 
     from ik_triangulation.jobs.bake import bake_body
-    from ik_triangulation.jobs.problem import body_of
+    from ik_triangulation.jobs.shots.problem import body_of
     from tests.bodies import FEET
 
     rig = _rig(last)
@@ -87,7 +87,7 @@ def _print_heights():
     import bpy
 
     from ik_triangulation.jobs.pose import solve_body_pose
-    from ik_triangulation.jobs.problem import body_of
+    from ik_triangulation.jobs.shots.problem import body_of
 
     print("\n| Height of the target [m] | Hand [m] | Hips [m] | Lowest of all but feet [m] | Result |")
     print("|---|---|---|---|---|")

@@ -163,7 +163,7 @@ def follow(file, rig, frames=FRAMES, onto_ik=False):
 
     from ik_triangulation.jobs.bake import bake_body
     from ik_triangulation.jobs.follow_rig import follow_rig
-    from ik_triangulation.jobs.problem import body_of
+    from ik_triangulation.jobs.shots.problem import body_of
     from ik_triangulation.rig.retargeting import Figure
 
     source = recordings.load(file, frames)

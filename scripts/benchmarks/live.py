@@ -41,7 +41,7 @@ def drag_constraint(ob, target, places):
 def drag_live(solver):
     def run(ob, target, places):
         from ik_triangulation import settings
-        from ik_triangulation.jobs import live
+        from ik_triangulation.jobs.live import following as live
 
         settings.register()
         limb = ob.pose.bones[-1].ik_triangulation
@@ -76,7 +76,7 @@ def run_played(arguments):
     import bpy
 
     import ik_triangulation
-    from ik_triangulation.jobs import live
+    from ik_triangulation.jobs.live import following as live
 
     ik_triangulation.register()
     print(f"{'frame changes':<22} {'constraint ms':>13} {'Live ms':>8} {'95 %':>7} {f'> {SLOW:g} ms':>12}")

@@ -74,8 +74,8 @@ def seen(rig, hand, target, spaces):
 def spaces(make, whole=False):
     """Largest moves of target and tip at a change, of the tip in a space from its place there, and missed frames."""
     from ik_triangulation.jobs.bake import bake, bake_body
-    from ik_triangulation.jobs.problem import body_of
-    from ik_triangulation.jobs.spaces import set_space
+    from ik_triangulation.jobs.edits.spaces import set_space
+    from ik_triangulation.jobs.shots.problem import body_of
 
     rig, hand, hips, table, reach = shot(make, whole)
     target = rig.pose.bones[hand].ik_triangulation.target

@@ -35,7 +35,7 @@ def move(file):
 def make():
     """Make both and have one follow the other; return them, what is followed, and the report of the bake."""
     from ik_triangulation.api import bake_body, follow_rig
-    from ik_triangulation.jobs.problem import body_of
+    from ik_triangulation.jobs.shots.problem import body_of
 
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, FRAMES

@@ -49,7 +49,7 @@ def make():
 def stand(rig, ground):
     """Find Contacts, choose the terrain for both feet, and Bake; return the report."""
     from ik_triangulation.api import bake_body, find_contacts
-    from ik_triangulation.jobs.problem import body_of
+    from ik_triangulation.jobs.shots.problem import body_of
 
     find_contacts(rig, 1, FRAMES, FEET)
     for foot in FEET:

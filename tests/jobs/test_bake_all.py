@@ -7,8 +7,8 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import AnimationError, ChainError
 from ik_triangulation.jobs.bake import BodyBake, bake_bodies, bake_body, delete_generated, rebake_body
-from ik_triangulation.jobs.keys import BodyKeySettings, body_settings
-from ik_triangulation.jobs.problem import body_of
+from ik_triangulation.jobs.shots.keys import BodyKeySettings, body_settings
+from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.timeline import layered_strips
 

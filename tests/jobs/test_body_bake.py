@@ -12,9 +12,9 @@ from mathutils import Euler, Matrix, Quaternion, Vector
 from ik_triangulation.errors import AnimationError, IKError, RigError, TargetError
 from ik_triangulation.jobs.bake import bake_body, delete_generated
 from ik_triangulation.jobs.pose import solve_body_pose
-from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.reach import body_stop, reach_with_body
 from ik_triangulation.jobs.setup import set_up_body
+from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.kinematics import EulerLimits, Hinge
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.body import RigBody

@@ -6,9 +6,9 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.jobs.bake import bake_body
-from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.setup import set_up_body
-from ik_triangulation.jobs.tips import let_body_follow, measured_again, not_following, with_followers
+from ik_triangulation.jobs.shots.problem import body_of
+from ik_triangulation.jobs.shots.tips import let_body_follow, measured_again, not_following, with_followers
 
 from ..bodies import human_rig
 from ..rigs import curves_of, nothing_lost

@@ -8,7 +8,7 @@ from mathutils import Quaternion, Vector
 from ik_triangulation.errors import AnimationError
 from ik_triangulation.jobs.bake import bake_body, delete_generated
 from ik_triangulation.jobs.pose import solve_body_pose
-from ik_triangulation.jobs.problem import body_of
+from ik_triangulation.jobs.shots.problem import body_of
 
 from ..bodies import FEET, HANDS, set_up_rig
 from ..rigs import curves_of, nothing_lost

@@ -9,8 +9,8 @@ from mathutils import Vector
 from ik_triangulation.errors import ChainError, SettingError
 from ik_triangulation.jobs.find_contacts import find_contacts
 from ik_triangulation.jobs.pose import solve_body_pose
-from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.reach import Stop, body_stop, own_stop, reach_with_body
+from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.motion.timing import profile
 
 from ..bodies import FEET, HANDS, set_up_rig, sliding_rig

@@ -7,9 +7,9 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.jobs.problem import BodyProblem, body_of
 from ik_triangulation.jobs.reach import style_of
 from ik_triangulation.jobs.reach_motion import BodyReachMotion, BodyVisit
+from ik_triangulation.jobs.shots.problem import BodyProblem, body_of
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.rig.frames.body_samples import read_body
 from ik_triangulation.solvers.natural.posture import Posture

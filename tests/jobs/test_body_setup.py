@@ -10,8 +10,8 @@ from mathutils import Matrix, Vector
 from ik_triangulation.errors import ChainError
 from ik_triangulation.jobs.bake import bake_body
 from ik_triangulation.jobs.pose import solve_body_pose
-from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.setup import add_limbs, set_up_body
+from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.kinematics import Free, Locked, unframed
 from ik_triangulation.rig.anatomy.skeleton import RestBone
 from ik_triangulation.rig.freedom import freedom_of, store

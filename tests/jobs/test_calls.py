@@ -7,7 +7,7 @@ import bpy
 import pytest
 
 from ik_triangulation.jobs.calls import call
-from ik_triangulation.jobs.problem import body_of
+from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.jobs.verify import verify
 
 from ..bodies import human_rig

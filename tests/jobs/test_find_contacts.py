@@ -9,7 +9,7 @@ from mathutils import Vector
 from ik_triangulation.errors import ChainError, TargetError
 from ik_triangulation.jobs.bake import bake_body
 from ik_triangulation.jobs.find_contacts import find_contacts
-from ik_triangulation.jobs.problem import bodies_and_tips, body_of
+from ik_triangulation.jobs.shots.problem import bodies_and_tips, body_of
 from ik_triangulation.rig.body import stored_contacts
 from scripts.benchmarks import touching
 from scripts.benchmarks.contacts import places_on

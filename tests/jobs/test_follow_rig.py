@@ -11,9 +11,9 @@ from mathutils import Matrix, Vector
 from ik_triangulation.errors import AnimationError, ChainError, RigError, SettingError, TargetError
 from ik_triangulation.jobs.bake import bake_body, delete_generated
 from ik_triangulation.jobs.follow_rig import follow_rig
-from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.removal import remove_everything
 from ik_triangulation.jobs.setup import set_up_body
+from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.rig.retargeting import HIPS, Figure
 
 from ..bodies import human_rig, walking_body

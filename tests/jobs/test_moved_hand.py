@@ -8,10 +8,10 @@ import bpy
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.jobs import live
 from ik_triangulation.jobs.bake import bake, bake_body
-from ik_triangulation.jobs.problem import body_of
+from ik_triangulation.jobs.live import following as live
 from ik_triangulation.jobs.setup import add_limbs, give_new_target, set_up_body
+from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.jobs.targets import TargetDrag, target_from_animation
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.limb import Limb

@@ -7,8 +7,8 @@ import pytest
 from ik_triangulation.cli import main
 from ik_triangulation.errors import AnimationError
 from ik_triangulation.jobs.bake import bake, bake_body, bake_limbs
-from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.setup import add_limbs, set_up_body
+from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.rig.limb import Limb
 
 from ..bodies import human_rig

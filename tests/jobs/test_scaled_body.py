@@ -7,10 +7,10 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.errors import ChainError, RigError
-from ik_triangulation.jobs import live
 from ik_triangulation.jobs.bake import bake_body
+from ik_triangulation.jobs.live import following as live
 from ik_triangulation.jobs.pose import solve_body_pose
-from ik_triangulation.jobs.problem import body_of
+from ik_triangulation.jobs.shots.problem import body_of
 
 from ..bodies import human_rig, set_up_rig
 from ..rigs import nothing_lost

@@ -9,11 +9,11 @@ import pytest
 from ik_triangulation.jobs import follow_rig
 from ik_triangulation.jobs.bake import bake_body
 from ik_triangulation.jobs.body_drag import recognised
+from ik_triangulation.jobs.edits.mirror import mirror_motion
 from ik_triangulation.jobs.find_contacts import find_contacts
-from ik_triangulation.jobs.mirror import mirror_motion
 from ik_triangulation.jobs.pose import solve_body_pose
-from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.setup import set_up_body
+from ik_triangulation.jobs.shots.problem import body_of
 
 from ..bodies import human_rig, set_up_rig, sliding_rig, walking_body
 from ..interrupted import BrokenError, FailingWrite, everything

@@ -6,7 +6,7 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import TargetError
-from ik_triangulation.jobs import live
+from ik_triangulation.jobs.live import following as live
 from ik_triangulation.jobs.targets import TargetDrag
 from ik_triangulation.rig.by_hand.keys import values_before_writing
 from ik_triangulation.ui.last_result import latest

@@ -10,8 +10,8 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import AnimationError, SettingError, TargetError
 from ik_triangulation.jobs.bake import bake_body, bake_limbs
-from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.setup import add_limbs, set_up_body
+from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.jobs.targets import target_from_animation
 from ik_triangulation.rig.freedom import freedom_of
 from ik_triangulation.rig.limb import Limb

@@ -9,11 +9,11 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.jobs import live
 from ik_triangulation.jobs.bake import bake, bake_limbs, rebake
+from ik_triangulation.jobs.live import following as live
 from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.reach import reach
-from ik_triangulation.jobs.report import lines, summary, summary_of_all
+from ik_triangulation.jobs.shots.report import lines, summary, summary_of_all
 from ik_triangulation.rig.frames.reader import FrameReader
 from ik_triangulation.rig.limb import LIMB_SETTINGS, PER_FRAME, Limb, ignored
 from ik_triangulation.settings import IKT_PG_joint, IKT_PG_limb

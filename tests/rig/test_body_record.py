@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 from ik_triangulation.errors import AnimationError, TargetError
-from ik_triangulation.jobs.keys import BodyKeySettings
+from ik_triangulation.jobs.shots.keys import BodyKeySettings
 from ik_triangulation.rig.body import Contact
 from ik_triangulation.rig.by_hand.record import (
     is_recorded_body,

@@ -6,12 +6,12 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.errors import TargetError
-from ik_triangulation.jobs import live
 from ik_triangulation.jobs.bake import bake_body
+from ik_triangulation.jobs.edits.spaces import set_space
+from ik_triangulation.jobs.live import following as live
 from ik_triangulation.jobs.pose import solve_body_pose
-from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.setup import set_up_body
-from ik_triangulation.jobs.spaces import set_space
+from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.rig.targets.untouched import carrier_of
 
 from ..bodies import FEET, human_rig

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ik_triangulation.jobs.bake import bake_body
-from ik_triangulation.jobs.problem import body_of
+from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.rig.frames.body_frames import with_places
 from ik_triangulation.rig.stored_body import corrected_times, is_moved_above, planted_tips
 

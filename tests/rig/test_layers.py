@@ -11,8 +11,8 @@ import pytest
 
 from ik_triangulation.errors import AnimationError, SettingError
 from ik_triangulation.jobs.bake import bake, bake_body, delete_generated
-from ik_triangulation.jobs.edit import pull
-from ik_triangulation.jobs.keys import BodyKeySettings
+from ik_triangulation.jobs.edits.edit import pull
+from ik_triangulation.jobs.shots.keys import BodyKeySettings
 from ik_triangulation.rig.keyframes import Channel
 from ik_triangulation.rig.layers import difference, has_baked_layers, without_effect
 from ik_triangulation.rig.limb import Limb

@@ -11,11 +11,11 @@ import pytest
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import TargetError
-from ik_triangulation.jobs import live
 from ik_triangulation.jobs.bake import bake, bake_body, rebake
-from ik_triangulation.jobs.contacts import mesh_under
+from ik_triangulation.jobs.live import following as live
 from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.reach import reach
+from ik_triangulation.jobs.shots.contacts import mesh_under
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.body import RigBody
 from ik_triangulation.rig.limb import Limb

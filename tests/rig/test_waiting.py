@@ -7,7 +7,7 @@ import bpy
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_triangulation.jobs import live
+from ik_triangulation.jobs.live import following as live
 from ik_triangulation.jobs.setup import set_up_body
 from ik_triangulation.jobs.targets import TargetDrag
 from ik_triangulation.rig.targets.untouched import is_waiting

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from mathutils import Euler, Quaternion, Vector
 
-from ik_triangulation.jobs import live
 from ik_triangulation.jobs.bake import bake, bake_body
+from ik_triangulation.jobs.live import following as live
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.jobs.setup import add_limbs, set_up_body
 from ik_triangulation.rig.limb import Limb

@@ -8,9 +8,9 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.jobs.bake import bake, bake_body, delete_generated
-from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.setup import set_up_body
-from ik_triangulation.jobs.tips import let_body_follow, measured_again, with_followers
+from ik_triangulation.jobs.shots.problem import body_of
+from ik_triangulation.jobs.shots.tips import let_body_follow, measured_again, with_followers
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.stance import look_of
 

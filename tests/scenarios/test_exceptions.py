@@ -9,10 +9,10 @@ import pytest
 
 from ik_triangulation.jobs.bake import BodyBake, bake, bake_bodies, delete_generated, rebake_body
 from ik_triangulation.jobs.joint_tools import copy_to_own
-from ik_triangulation.jobs.keys import body_settings
 from ik_triangulation.jobs.pose import solve_body_pose
-from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.reach import Stop, body_stop, reach_through, reach_with_body
+from ik_triangulation.jobs.shots.keys import body_settings
+from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.jobs.targets import target_from_animation
 from ik_triangulation.rig.limb import Limb
 

@@ -7,11 +7,11 @@ from mathutils import Vector
 
 from ik_triangulation.errors import AnimationError
 from ik_triangulation.jobs.bake import bake, bake_limbs, rebake
-from ik_triangulation.jobs.controls import let_follow
 from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.jobs.removal import remove_limb
 from ik_triangulation.jobs.setup import add_limbs
+from ik_triangulation.jobs.shots.controls import let_follow
 from ik_triangulation.rig.anatomy.limbs import Anatomy
 from ik_triangulation.rig.controls import Controls
 from ik_triangulation.rig.limb import Limb

@@ -12,14 +12,14 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import AnimationError
 from ik_triangulation.jobs.bake import bake, bake_body, bake_limbs, delete_generated, rebake
-from ik_triangulation.jobs.body_controls import bones_with_controls
 from ik_triangulation.jobs.follow_rig import follow_rig
-from ik_triangulation.jobs.keys import body_settings
-from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.jobs.setup import add_limbs, set_up_body
+from ik_triangulation.jobs.shots.body_controls import bones_with_controls
+from ik_triangulation.jobs.shots.keys import body_settings
+from ik_triangulation.jobs.shots.problem import body_of
+from ik_triangulation.jobs.shots.tips import with_followers
 from ik_triangulation.jobs.targets import target_from_animation
-from ik_triangulation.jobs.tips import with_followers
 from ik_triangulation.jobs.transfer import transfer
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.ik_controls import ik_controls_of
@@ -148,7 +148,7 @@ STATES = {
 }
 
 
-# The rotation modes of controls are tried in tests/jobs/test_writing.py, and the rig as it was generated in the rest.
+# Rotation modes of controls are tried in tests/jobs/shots/test_writing.py, and the rig as it was generated in the rest.
 OF_LONG = {nothing, eulers, axis_angles}
 
 

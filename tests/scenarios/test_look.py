@@ -7,8 +7,8 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.jobs import live
 from ik_triangulation.jobs.bake import bake
+from ik_triangulation.jobs.live import following as live
 from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.jobs.setup import set_up_body

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ik_triangulation.jobs import live
+from ik_triangulation.jobs.live import following as live
 from scripts.benchmarks import moved
 
 from ..modes import in_turn

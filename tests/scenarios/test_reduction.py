@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from ik_triangulation.items import REDUCED
-from ik_triangulation.jobs import keys as limb_keys
 from ik_triangulation.jobs.bake import bake, bake_limbs
-from ik_triangulation.jobs.report import lines, summary
+from ik_triangulation.jobs.shots import keys as limb_keys
+from ik_triangulation.jobs.shots.report import lines, summary
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.motion.frames import Curves
 from ik_triangulation.rig.freedom import freedom_of

@@ -13,7 +13,7 @@ from ik_triangulation.cli import main
 from ik_triangulation.cli.arguments import DONE
 from ik_triangulation.jobs.bake import bake, bake_spans
 from ik_triangulation.jobs.pose import solve_pose
-from ik_triangulation.jobs.report import lines, summary
+from ik_triangulation.jobs.shots.report import lines, summary
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.motion.jumps import LEFT, TARGET
 from ik_triangulation.rig.limb import Limb

@@ -15,7 +15,7 @@ from mathutils import Quaternion, Vector
 from ik_triangulation.errors import ChainError
 from ik_triangulation.jobs.bake import bake
 from ik_triangulation.jobs.pose import solve_pose
-from ik_triangulation.jobs.report import Report
+from ik_triangulation.jobs.shots.report import Report
 from ik_triangulation.kinematics import Locked
 from ik_triangulation.kinematics.rotation import EULER_ORDERS, rotation_angle
 from ik_triangulation.rig.freedom import freedom_of

@@ -13,9 +13,9 @@ import pytest
 
 from ik_triangulation.errors import IKError
 from ik_triangulation.jobs.bake import BodyBake, bake, bake_bodies, bake_body
-from ik_triangulation.jobs.keys import body_settings
-from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.reach import own_stop, reach_with_body
+from ik_triangulation.jobs.shots.keys import body_settings
+from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.rig.body import stored_contacts
 from ik_triangulation.rig.limb import Limb
 

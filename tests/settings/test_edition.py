@@ -11,8 +11,8 @@ from pathlib import Path
 import bpy
 import pytest
 
-from ik_triangulation.jobs.problem import body_of
 from ik_triangulation.jobs.setup import add_limbs
+from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.settings import edition
 from ik_triangulation.settings.edition import EDITION, PreviousDefault, PreviousDefaults, keep_previous_defaults
 

@@ -5,10 +5,10 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.jobs import live
 from ik_triangulation.jobs.bake import bake_body
-from ik_triangulation.jobs.problem import body_of
+from ik_triangulation.jobs.live import following as live
 from ik_triangulation.jobs.setup import set_up_body
+from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.rig.targets.untouched import is_waiting
 from ik_triangulation.ui.overlay.updates import edits
 

@@ -13,10 +13,12 @@ from bpy.types import Context, PoseBone
 from ...cooperative import Job
 from ...errors import ChainError
 from ...jobs import bake as bakes
-from ...jobs import bake_wave, body_controls, controls, keys, live, tips
+from ...jobs import bake_wave
 from ...jobs import pose as poses
-from ...jobs import problem as problems
-from ...jobs import report as reporting
+from ...jobs.live import following as live
+from ...jobs.shots import body_controls, controls, keys, tips
+from ...jobs.shots import problem as problems
+from ...jobs.shots import report as reporting
 from ...rig import body as rig_body
 from ...rig import limb as rig_limb
 from ...rig.by_hand import record

@@ -29,7 +29,7 @@ from bpy.types import Context, Event, Object, Operator, UILayout, WindowManager
 
 from ...cooperative import Job, Progress, no_garbage_collection, run_through
 from ...errors import IKError, RigError, TargetError
-from ...jobs import report as reporting
+from ...jobs.shots import report as reporting
 from ..context import active_armature, active_bone, cannot_edit
 from ..last_result import remember_result
 from ..overlay.updates import announce_change

@@ -11,7 +11,7 @@ from ...cooperative import Job
 from ...errors import TargetError
 from ...jobs import find_contacts as contacts
 from ...jobs import grasp as grasps
-from ...jobs import live
+from ...jobs.live import following as live
 from ...rig import body as rig_body
 from ...rig import limb as rig_limb
 from ..context import active_armature, active_bone, cannot_pose, is_limb

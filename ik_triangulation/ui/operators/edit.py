@@ -11,13 +11,13 @@ from mathutils import Vector
 from ...cooperative import Job
 from ...errors import ChainError, IKError
 from ...items import PROFILES
-from ...jobs import breakdown as breakdowns
-from ...jobs import edit as edits
-from ...jobs import mirror
-from ...jobs import report as reporting
-from ...jobs import retime as retiming
 from ...jobs import targets as target_jobs
-from ...jobs import trail as trails
+from ...jobs.edits import breakdown as breakdowns
+from ...jobs.edits import edit as edits
+from ...jobs.edits import mirror
+from ...jobs.edits import retime as retiming
+from ...jobs.edits import trail as trails
+from ...jobs.shots import report as reporting
 from ...rig import limb as rig_limb
 from ..context import active_armature, active_bone, cannot_pose, cannot_solve, is_limb
 from ..gizmos import frame as dragging

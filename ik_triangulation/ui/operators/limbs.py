@@ -10,7 +10,8 @@ from bpy.props import BoolProperty, StringProperty
 from bpy.types import Context, Event, Menu, Object, PropertyGroup
 
 from ...errors import ChainError, SettingError
-from ...jobs import demo, live, removal, setup
+from ...jobs import demo, removal, setup
+from ...jobs.live import following as live
 from ...presets import SUBDIR, SUFFIX, built_in, find_preset, names, shown_as
 from ...presets import file as preset_file
 from ...presets import limb as preset_limb

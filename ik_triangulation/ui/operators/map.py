@@ -13,7 +13,7 @@ from ...items import WHOLE_SOLVERS
 from ...jobs import bake as bakes
 from ...jobs import compare
 from ...jobs import pose as poses
-from ...jobs import problem as problems
+from ...jobs.shots import problem as problems
 from ...maps import in_scene
 from ...maps.properties import IN_PLANE, IN_SPACE, PlaneMapSettings, SpaceMapSettings
 from ...rig import limb as rig_limb

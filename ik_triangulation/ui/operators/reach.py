@@ -9,9 +9,9 @@ import bpy
 from bpy.types import Context, PoseBone
 
 from ...cooperative import Job
-from ...jobs import keys
 from ...jobs import reach as reaches
-from ...jobs import report as reporting
+from ...jobs.shots import keys
+from ...jobs.shots import report as reporting
 from ...motion.timing import TIMINGS
 from ...rig import body as rig_body
 from ...rig import limb as rig_limb

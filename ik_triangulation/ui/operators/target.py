@@ -12,8 +12,8 @@ from bpy.types import Constraint, Context, Event, Object, PoseBone
 
 from ...cooperative import Job
 from ...errors import ChainError, IKError, TargetError
-from ...jobs import spaces
 from ...jobs import targets as target_jobs
+from ...jobs.edits import spaces
 from ...rig import armature as rig_armature
 from ...rig import checks
 from ...rig import limb as rig_limb

@@ -10,8 +10,8 @@ from bpy.types import Context, Object
 from ...cooperative import Job
 from ...errors import TargetError
 from ...jobs import follow_rig as following
-from ...jobs import live
 from ...jobs import transfer as transfers
+from ...jobs.live import following as live
 from ...rig import limb as rig_limb
 from ...rig import timeline
 from ..context import active_armature, active_bone, cannot_pose, is_limb

@@ -14,7 +14,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ...goals.support import Support
 from ...items import HELD
-from ...jobs.problem import body_of
+from ...jobs.shots.problem import body_of
 from ...kinematics import Body
 from ...kinematics.arrays import Array, Numbers
 from ...rig.armature import Channels, base_of, channels_of

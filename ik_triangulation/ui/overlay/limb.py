@@ -13,8 +13,8 @@ from mathutils import Matrix, Vector
 from ...errors import IKError
 from ...goals import Direction, LookAt, Orientation, Target, Transformed
 from ...goals.orientation import missing_angle
-from ...jobs.frame_solver import Shown
-from ...jobs.measure import shown_tip
+from ...jobs.shots.frame_solver import Shown
+from ...jobs.shots.measure import shown_tip
 from ...kinematics import Locked, Pose
 from ...rig.armature import Bones, Channels, base_of, bones_in_line, channels_of
 from ...rig.by_hand.shown_limb import shown_rotations

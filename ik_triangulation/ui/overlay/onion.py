@@ -18,7 +18,7 @@ from gpu_extras.batch import batch_for_shader
 
 from ...cooperative import Work
 from ...errors import IKError
-from ...jobs import figures
+from ...jobs.edits import figures
 from ...kinematics.arrays import Array
 from ..context import active_armature, is_limb
 from .sketch import GHOST, octahedra_between

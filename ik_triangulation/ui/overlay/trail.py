@@ -17,7 +17,7 @@ from gpu_extras.batch import batch_for_shader
 
 from ...cooperative import Work
 from ...errors import IKError
-from ...jobs import trail as trails
+from ...jobs.edits import trail as trails
 from ...rig import keyframes, timeline
 from ..context import active_bone
 from . import sketch

@@ -6,7 +6,8 @@ from bl_ui.utils import PresetPanel
 from bpy.types import Context, Object, Panel, PoseBone, UILayout
 
 from ...errors import IKError
-from ...jobs import live, setup
+from ...jobs import setup
+from ...jobs.live import following as live
 from ...presets import SUBDIR, SUFFIX
 from ...rig import keyframes, layers
 from ...rig import limb as rig_limb

@@ -9,7 +9,8 @@ from bpy.props import EnumProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import Context, PoseBone, PropertyGroup, UI_UL_list, UILayout, UIList, WindowManager
 
 from ...errors import IKError
-from ...jobs import joint_tools, live
+from ...jobs import joint_tools
+from ...jobs.live import following as live
 from ..context import active_armature, active_bone, active_chain, limbs_of, picked_bone
 from ..last_result import latest
 from ..operators.bake import POSE_OT_ik_triangulation_live

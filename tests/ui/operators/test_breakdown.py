@@ -5,7 +5,7 @@ import bpy
 import pytest
 
 from ...edited import t_pose_rig
-from ...jobs.test_breakdown import FEET, key
+from ...jobs.edits.test_breakdown import FEET, key
 from ...rigs import curves_of, key_frames
 
 pytestmark = pytest.mark.usefixtures("addon", "empty_scene")

@@ -4,7 +4,7 @@
 import bpy
 import pytest
 
-from ik_triangulation.jobs import live
+from ik_triangulation.jobs.live import following as live
 from ik_triangulation.ui.last_result import latest
 
 from ...bodies import FEET, HANDS, set_up_rig

@@ -4,8 +4,8 @@
 import bpy
 import pytest
 
-from ik_triangulation.jobs import measure
 from ik_triangulation.jobs.bake import bake
+from ik_triangulation.jobs.shots import measure
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui.last_result import latest
 

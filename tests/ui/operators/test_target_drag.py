@@ -5,7 +5,7 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.jobs import live
+from ik_triangulation.jobs.live import following as live
 
 from ...jobs.dragging import PLACE, TIP, apart, rotations, standard, update
 from ...rigs import evaluated_tip, nothing_lost

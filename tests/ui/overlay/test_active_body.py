@@ -7,7 +7,7 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.jobs.bake import bake_body
-from ik_triangulation.jobs.problem import body_of
+from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.kinematics import BodyPose
 from ik_triangulation.rig.body import BodyRest, Contact, store_contacts
 from ik_triangulation.rig.frames.body_samples import body_now

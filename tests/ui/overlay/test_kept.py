@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.jobs import live
+from ik_triangulation.jobs.live import following as live
 from ik_triangulation.ui.overlay import draw
 from ik_triangulation.ui.overlay import draw as kept
 from ik_triangulation.ui.overlay.draw import forget_limbs

@@ -6,8 +6,8 @@ from dataclasses import replace
 import bpy
 import pytest
 
-from ik_triangulation.jobs.problem import body_of
-from ik_triangulation.jobs.report import NotFollowing, Remedy
+from ik_triangulation.jobs.shots.problem import body_of
+from ik_triangulation.jobs.shots.report import NotFollowing, Remedy
 from ik_triangulation.ui.last_result import latest, remember_result
 
 from ...bodies import set_up_rig

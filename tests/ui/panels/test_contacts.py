@@ -5,7 +5,7 @@ import bpy
 import pytest
 
 from ik_triangulation.jobs.bake import bake_body
-from ik_triangulation.jobs.problem import body_of
+from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.rig.body import Contact, store_contacts
 from ik_triangulation.rig.touchables import lost_supports
 from ik_triangulation.ui.panels.body import VIEW3D_PT_ik_triangulation_contacts as PANEL

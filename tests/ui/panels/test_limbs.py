@@ -4,7 +4,7 @@
 import bpy
 import pytest
 
-from ik_triangulation.jobs import live
+from ik_triangulation.jobs.live import following as live
 from ik_triangulation.ui.context import choose_limb
 
 from ...layouts import drawn, recorded

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The controls by which a character follows a body that is written: its bones alone, or IK controls of limbs as well.
+
+Arms and legs then have keys on both sides, which show the same: whichever is switched to, the motion is that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+
+import numpy as np
+from bpy.types import Scene, ViewLayer
+from mathutils import Matrix
+
+from ...cooperative import Work
+from ...errors import RigError
+from ...kinematics.batch import Geometry, States
+from ...rig.body import RigBody
+from ...rig.ik_controls import IKControls, limbs_with_ik
+from ...rig.layers import Destination
+from ...rig.limb import Limb
+from ...rig.timeline import Clock
+from ...settings import KeySettings, settings_of
+from .control_motion import LimbPlaces
+from .controls import OntoControls, Track, check_keyed, kept_by_hand, write_places
+from .keys import BodyKeySettings, LimbBake, WrittenKeys
+from .problem import BodyProblem
+from .tips import follow_body
+
+ControlledLimbs = Sequence[tuple[Limb, IKControls]]
+
+
+def controlled_limbs(rig: RigBody, settings: BodyKeySettings) -> ControlledLimbs:
+    """Return the limbs of a body whose IK controls are to be keyed, with the settings of its keys.
+
+    Raises RigError if there are none though they are asked for, and the IKError for controls that cannot be keyed.
+    """
+    if settings.keys_on != "IK":
+        return []
+    given = {name: getattr(settings, name) for name in settings_of(KeySettings)}
+    found = [
+        (replace(limb, **{**given, "reduce_tolerance": settings.within.get(limb.tip, 0.0)}), controls)
+        for limb, controls in limbs_with_ik(rig.armature)
+        if limb.tip in rig.tips
+    ]
+    if not found:
+        raise RigError(f"No tip of the body has IK controls: {', '.join(rig.tips)}. Choose FK controls for Keys On.")
+    for limb, _ in found:
+        check_keyed(limb)
+    return found
+
+
+def bones_with_controls(rig: RigBody) -> list[str]:
+    """Return the bones of a body, and the IK controls of its limbs."""
+    found: ControlledLimbs = []
+    with suppress(RigError):
+        found = limbs_with_ik(rig.armature)
+    keyed = [name for limb, controls in found if limb.tip in rig.tips for name in controls.keyed]
+    return list(dict.fromkeys([*rig.bones, *keyed]))
+
+
+def follow_written(
+    problem: BodyProblem,
+    states: States,
+    limbs: ControlledLimbs,
+    settings: BodyKeySettings,
+    ends: tuple[int, int],
+    destination: Destination,
+    undo: ExitStack,
+    *,
+    scene: Scene,
+    view_layer: ViewLayer,
+    keep: bool = False,
+) -> Work[list[WrittenKeys]]:
+    """Have the character follow a body that is written, by the controls that the settings of its keys name.
+
+    Returns the keys of the IK controls of each of its `limbs`; with `keep` those made by hand stay.
+    """
+    if settings.keys_on == "FK":
+        return []
+    rig, armature, by_ik = problem.rig, problem.rig.armature, {limb.tip for limb, _ in limbs}
+    track = Track.of(destination, settings.destination, armature, undo)
+    others = [tip for tip in rig.tips if tip not in by_ik]
+    yield from follow_body(rig, ends, track, scene, view_layer, undo, others)
+    if not limbs:
+        return []
+    clock, frames = Clock(scene, armature), Geometry(problem.body.tree, states).frames
+    parts = []
+    for limb, controls in limbs:
+        kept = kept_by_hand(limb, *map(clock.time, ends)) if keep else {}
+        bake = LimbBake(limb, (), ends, destination, kept)
+        names = [each.bone for each in controls.showing]
+        rows = np.moveaxis(frames[[rig.bones.index(name) for name in names]], -1, 0).tolist()
+        places = {
+            frame: LimbPlaces.at(
+                {name: Matrix((*row, (0.0, 0.0, 0.0, 1.0))) for name, row in zip(names, each, strict=True)},
+                controls,
+                limb,
+            )
+            for frame, each in zip(problem.samples.frames, rows, strict=True)
+        }
+        posed = [each for each in rig.limbs if each.tip == limb.tip]
+        parts.append(OntoControls(bake, controls, places, problem.body.reach(limb.tip), posed))
+    return (yield from write_places(parts, undo, scene=scene, view_layer=view_layer))

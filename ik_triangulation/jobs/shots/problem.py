@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bodies as sampled, posed as shots: their joints, their animation by hand, their tasks, their settings.
+
+Every shot that a job solves is made here or in limb_problem.py, whether for a bake, a pose, a reach, a pull or Live.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from bpy.types import Object, Scene
+from mathutils import Matrix, Vector
+
+from ...cooperative import Work
+from ...errors import ChainError
+from ...goals.from_goals import MARGIN, balance_of, body_tasks, hold_tasks
+from ...goals.orientation import OrientTask
+from ...goals.support import BalanceTask, Heel, HeelTask
+from ...goals.task import Task
+from ...kinematics import Body
+from ...kinematics.arrays import Columns, Numbers
+from ...kinematics.batch import Geometry, States
+from ...kinematics.batch.algebra import cross, lengths, normalized, product, quaternions
+from ...kinematics.body_anatomy import Part
+from ...motion.faded_path import standing
+from ...motion.method import Natural, carried_path
+from ...motion.reduction import parts_between
+from ...motion.shot import Shot, SolvedPath
+from ...rig.body import BodyRest, RigBody
+from ...rig.frames.body_frames import Animation, with_places
+from ...rig.frames.body_samples import BodySamples, read_between
+from ...rig.stored_body import StoredLimbs, stored_body
+from ...rig.timeline import Clock, fps_of
+from ...solvers.body.capsules import thickness_of
+from ...solvers.body.floor import Floor, floor_of
+from ...solvers.body.reaching import reaching_of
+from ...solvers.natural.posture import USUAL_FPS
+from .contacts import Contacts, carried_tips, compliance_with_contacts, lifted, read_contacts, with_contacts
+from .held_places import HeldPlaces, Planned
+
+_AHEAD = 0.1  # sine of the angle of a foot to its shin from which on it has a ball ahead of the heel
+
+
+class BodyProblem:
+    """A body to solve at all frames: its joints, its animation made by hand, and the tasks of its tips.
+
+    `held_frames` (n, 3, 4, F) are the frames of the bones by which tips are held: at one place those
+    that are planted, as animated the others, and in `contacts` where these are.
+    """
+
+    def __init__(
+        self,
+        rig: RigBody,
+        samples: BodySamples,
+        contacts: Contacts | None = None,
+        animated: Animation | None = None,
+        like: BodyProblem | None = None,
+    ) -> None:
+        """Take a body as sampled; tips are held by the animation in the samples, or by another that is `animated`.
+
+        The problem of the same body at other frames, that this is `like`, spares reading its joints again.
+        """
+        self.rig, self.samples, self._contacts = rig, samples, contacts
+        self.rest = like.rest if like else BodyRest(rig)
+        up = np.linalg.inv(samples.worlds[:3, :3, 0]) @ np.array((0.0, 0.0, 1.0))
+        self.body: Body = like.body if like else self.rest.body(samples.channels, Vector(up))
+        tree = self.body.tree
+        self._ways = np.einsum("ijf,jk->ikf", samples.bases[:3, :3], np.array(self.rest.locating[0], float))
+        self.reference = self.posed(samples.rotations, samples.locations)
+        held_by = animated or Animation(samples.rotations, samples.locations, samples.shown)
+        if held_by.shown is not None:
+            self.held_frames = held_by.shown
+        else:
+            posed = self.reference if animated is None else self.posed(animated.rotations, animated.locations)
+            self.held_frames = Geometry(tree, posed).frames
+        self.held_frames = with_places(rig, self.held_frames, samples.places)
+        if contacts:
+            self._animated = self._solved = self.held_frames
+            self.held_frames = with_contacts(rig, self.body, contacts, samples, self.held_frames)
+            if contacts.ground and rig.hips_motion != "FIXED":
+                self.reference = lifted(self.reference, contacts.ground, samples)
+        self._stands = not rig.planted
+        self.turned_toes = set[str]()  # those that are turned back in the rotations that were read last
+        self.heels = self._heels()
+        self._influence = {self.body.number_of[tip]: share for tip, share in samples.influence.items()}
+        self._asked = body_tasks(self.body, samples.goals)
+        self.tasks: list[Task] = [*self.held_tasks(rig.held), *self._asked]
+        self._bound()
+
+    def _bound(self) -> None:
+        """Make balance, floor and thickness, of which what the reference itself exceeds is exempt, as a run."""
+        begin, steady = Geometry(self.body.tree, self.reference), self.balance()
+        self.steady = steady and steady.allowing(begin)
+        thickness = thickness_of(self.body, self.rig.thickness)
+        self.thickness = thickness and thickness.allowing(begin)
+        self.floor: Floor | None = None
+        if self.rig.floor:
+            self.floor = floor_of(self.body, self.rig.held, self.held_frames, begin, self.samples.influence)
+
+    def place_of(self, states: States, bone: str, frame: float) -> Matrix | None:
+        """Return the world matrix (4x4) of a bone at a frame in solved states; None at frames that are not solved."""
+        if frame not in self.samples.frames:
+            return None
+        at = [*self.samples.frames].index(frame)
+        found = np.eye(4)
+        found[:3] = Geometry(self.body.tree, states.take(np.array([at]))).frames[self.rig.bones.index(bone), ..., 0]
+        return Matrix((self.samples.worlds[..., at] @ found).tolist())
+
+    def held_tasks(self, names: Sequence[str]) -> list[Task]:
+        """Return the tasks of held tips, of which planted feet may lift their heels."""
+        heels = {self.body.number_of[name]: heel for name, heel in self.heels.items()}
+        return [
+            HeelTask(task=task, heel=heels[task.tip]) if isinstance(task, OrientTask) and task.tip in heels else task
+            for task in hold_tasks(self.body, names, self.held_frames)
+        ]
+
+    def _heels(self) -> dict[str, Heel]:
+        """Return the feet that may lift their heels, by the names of their tips."""
+        if not self.rig.heels or not self.rig.planted:
+            return {}
+        anatomy, rest = self.body.tree.anatomy, self.body.rest_pose().frames
+        found = {}
+        for name in self.rig.planted:
+            tip = self.body.tip(name)
+            leg = next((limb for limb in anatomy.limbs if limb.end == tip.joint), None)
+            if leg is None or anatomy.parts[leg.upper] != Part.THIGH:
+                continue
+            shin = rest[tip.joint, :, :3].T @ (rest[leg.middle, :, 3] - rest[leg.end, :, 3])
+            foot = self.held_frames[tip.joint][:, :3]
+            upright, ahead = (normalized(np.einsum("ijf,j->if", foot, each)) for each in (shin, np.array(tip.place)))
+            across = cross(upright, ahead)
+            if lengths(across).min() > _AHEAD:
+                found[name] = Heel(leg.middle, leg.end, normalized(across), upright)
+        return found
+
+    def rotations(self, states: States) -> Numbers:
+        """Return the rotations (n, 4, F) of all joints in solved states, with toes that stay while heels lift."""
+        tree, rotations = self.body.tree, self.body.tree.rotations(states)
+        lifting = {toe: name for name, toe in self.rig.toes.items() if name in self.heels}
+        self.turned_toes = set()
+        if not lifting:
+            return rotations
+        rotations, geometry = rotations.copy(), Geometry(tree, states)
+        for number, joint in enumerate(self.body.joints):
+            name = lifting.get(joint.name)
+            if name is None or not self.heels[name].lift(geometry.heads)[0].any():
+                continue
+            foot = self.body.tip(name).joint
+            flat, now = self.held_frames[foot][:, :3], geometry.frames[foot][:, :3]
+            rest = np.array(joint.rest.to_matrix(), float)
+            back = np.einsum("ai,jif,jkf,kb->abf", rest.T, now, np.broadcast_to(flat, now.shape), rest)
+            rotations[number] = normalized(product(quaternions(back), rotations[number]))
+            self.turned_toes.add(joint.name)
+        return rotations
+
+    def shot(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Shot:
+        """Return the shot of all frames; `tasks` are by default those of the problem."""
+        tree, tasks = self.body.tree, tasks or self.tasks
+        return Shot(
+            tree=tree,
+            reference=self.reference,
+            tasks=tasks,
+            influence=self._influence,
+            steady=self.steady,
+            floor=self.floor,
+            thickness=self.thickness,
+            compliance=compliance_with_contacts(self.rig, tree, tasks),
+            fps=fps_of(scene, self.samples.frames),
+            smoothing=smoothing,
+            soft=[self.body.number_of[limb.tip] for limb in self.rig.limbs if limb.soft_edge],
+            seed=self.rig.limbs[0].seed if self.rig.limbs else 0,
+        )
+
+    def path(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Work[SolvedPath]:
+        """Solve all frames together, with the limbs of planted tips bent in the reference as stand() does."""
+        yield from self.stand(fps_of(scene, self.samples.frames))
+        if tasks is not None or not self.rig.carrying or not self._contacts:
+            return (yield from Natural().solve(self.shot(scene, smoothing, tasks)))
+        arms = {self.body.number_of[tip] for tip in carried_tips(self.rig, self._contacts)}
+        return (yield from carried_path(self.body, self.shot(scene, smoothing), arms, self._carry))
+
+    def _carry(self, states: States) -> tuple[Sequence[Task], float]:
+        """Hold tips on bones of the body as they are in states; return all tasks, and the largest way of a tip."""
+        self._solved = Geometry(self.body.tree, states).frames
+        held = self._carried(self._solved)
+        way = float(np.abs(held - self.held_frames)[:, :, 3].max())
+        self._hold(held)
+        return self.tasks, way
+
+    def carry_as(self, solved: BodyProblem) -> None:
+        """Hold tips on bones of the body where these were solved, at other frames of the same shot."""
+        if not self.rig.carrying or not self._contacts:
+            return
+        frames, away = np.array(self.samples.frames, float), solved._solved - solved._animated
+        known, shown = np.array(solved.samples.frames, float), self._animated.copy()
+        for row in map(self.rig.bones.index, self.rig.carrying):
+            shown[row] += [[np.interp(frames, known, each) for each in rows] for rows in away[row]]
+        self._solved = shown
+        self._hold(self._carried(shown))
+
+    def carry_at(self, states: States, columns: Columns) -> None:
+        """Hold tips on bones of the body where states of some of the frames have these."""
+        self._solved[..., columns] = Geometry(self.body.tree, states).frames
+        self._hold(self._carried(self._solved))
+
+    def _hold(self, frames: Numbers) -> None:
+        self.held_frames = frames
+        self.tasks = [*self.held_tasks(self.rig.held), *self._asked]
+
+    def _carried(self, shown: Numbers) -> Numbers:
+        """Return all frames as held while bones of the body that carry tips are as shown; (n, 3, 4, F) each."""
+        assert self._contacts is not None
+        return with_contacts(self.rig, self.body, self._contacts, self.samples, self._animated, shown)
+
+    def stand(self, fps: float = USUAL_FPS) -> Work[None]:
+        """Bend the limbs of planted tips in the reference to where these stay: so the hips keep their animation."""
+        if self._stands:
+            return
+        planted = self.held_tasks(self.rig.planted)
+        self.reference = yield from standing(self.body, self.reference, planted, self._influence, fps)
+        self._stands = True
+        self._bound()
+
+    @property
+    def held_places(self) -> HeldPlaces:
+        """The places at which its tips are held, at all of its frames."""
+        samples = self.samples
+        carried = self._carried if self.rig.carrying and self._contacts else None
+        return HeldPlaces(samples.frames, self.held_frames, samples.influence, samples.bases, self.heels, carried)
+
+    def between(self, scene: Scene, without: tuple[float, float] | None = None) -> Work[BodyProblem]:
+        """Return the body at its frames, at half frames and so far as needed between: as key reduction measures it.
+
+        Keys between two times may be left out, those `without` which its held tips are held.
+        """
+        frames, clock = np.array(self.samples.frames, float), Clock(scene, self.rig.armature)
+        parts = parts_between(np.array([clock.time(frame) for frame in self.samples.frames]))
+        inner = frames[:-1, None] + np.diff(frames)[:, None] * np.arange(parts) / parts
+        every = [*inner.ravel().tolist(), frames[-1]]
+        samples = yield from read_between(self.rig, self.samples, every, scene, without)
+        return BodyProblem(self.rig, samples, self._contacts, like=self)
+
+    def planned(self, states: States, times: Sequence[float], clock: Clock) -> Planned:
+        """Return the frames of all bones in solved states, at the frames that are keyed at these times."""
+        keyed, frames = set(times), self.samples.frames
+        here = [k for k, frame in enumerate(frames) if clock.time(frame) in keyed]
+        return Planned([frames[k] for k in here], Geometry(self.body.tree, states.take(here)).frames)
+
+    def locations(self, states: States, columns: Columns = slice(None)) -> Numbers:
+        """Return the location channels of the hips (3, F) in states of these frames, by default of all."""
+        way = states.place - self.samples.bases[:3, 3, columns]
+        ways = np.moveaxis(self._ways[..., columns], -1, 0)
+        return np.asarray(np.linalg.solve(ways, way.T[:, :, None])[:, :, 0].T)
+
+    def placed(self, locations: Numbers, columns: Columns) -> Numbers:
+        """Return the place of the first joint's parent (3, m) at frames where the hips have these locations (3, m).
+
+        Without locations (0, m) the hips are where the animation has them.
+        """
+        if not len(locations):
+            return self.reference.place[:, columns]
+        ways = np.einsum("ijf,jf->if", self._ways[..., columns], locations)
+        return np.asarray(self.samples.bases[:3, 3, columns] + ways)
+
+    def posed(self, rotations: Numbers, locations: Numbers) -> States:
+        """Return the states with these rotations (n, 4, F) of all joints and locations (3, F) of the hips."""
+        bases, tree, count = self.samples.bases, self.body.tree, len(self.samples.frames)
+        place = bases[:3, 3] + np.einsum("ijf,jf->if", self._ways, locations)
+        none, rotations = (np.empty((0, count)), np.empty((0, 4, count))), np.ascontiguousarray(rotations)
+        return tree.posed(rotations, States(*none, rotations[tree.held], bases[:3, :3], place))
+
+    def too_far(self) -> list[str]:
+        """Return warnings that name tips to which a step would lead rather than a standing body."""
+        reaching = reaching_of(self.body.tree, self.reference, self.tasks, self.steady)
+        short = reaching.short(self.tasks) if reaching else {}
+        frames = self.samples.frames
+        return [
+            f"'{self.body.tips[tip].name}' reaches farther than a standing body does, most at frame {frames[at]:g}. "
+            "Step towards its target, or turn the feet."
+            for tip, at in short.items()
+        ]
+
+    def outside(self, states: States) -> float | None:
+        """Return how far the centre of mass is outside at most [Blender units]; None without balance."""
+        steady = self.balance(0.0)
+        if steady is None:
+            return None
+        return float(steady.measure(Geometry(self.body.tree, states)).off.max())
+
+    def balance(self, margin: float = MARGIN) -> BalanceTask | None:
+        """Return the task of keeping the balance with this margin; None without balance."""
+        if not self.rig.balance:
+            return None
+        return balance_of(self.body, self.rig.held, self.held_frames, margin, self.samples.influence)
+
+
+def read_problem(
+    rig: RigBody, samples: BodySamples, scene: Scene, animated: Animation | None = None
+) -> Work[BodyProblem]:
+    """Return the problem of a body as sampled, in the contacts and on the ground that the scene has for it."""
+    contacts = yield from read_contacts(rig, scene, samples.frames)
+    return BodyProblem(rig, samples, contacts, animated)
+
+
+def body_of(armature: Object, tip: str, known: StoredLimbs | None = None) -> RigBody | None:
+    """Return the body that the limb which ends in `tip` is solved with; None for a limb that is solved alone.
+
+    Limbs are solved together if a tip among them is held, or if they share bones. One that merely hangs on another is
+    solved after it. Several held tips are a body without anything that reaches: the feet of an animal whose hips are
+    animated. `known` are the armature's limbs, if these are. Raises what stored_body() does, and ChainError for a held
+    limb that is alone.
+    """
+    bones = armature.pose.bones
+    found = stored_body(armature, tip, known)
+    if found is None or not (found.limbs or found.contacts or len(found.held) > 1):
+        if bones[tip].ik_triangulation.hold:
+            raise ChainError(
+                f"'{tip}' is held, and no limb reaches. Give one that hangs on the same hips a target, "
+                "or press Find Contacts."
+            )
+        if not bones[tip].ik_triangulation.enabled and any(bone.ik_triangulation.hold for bone in bones):
+            raise ChainError(f"'{tip}' is not ticked in the list of limbs, and others are held. Tick it to solve them.")
+        return None
+    turned = [name for limb in found.limbs for name in limb.solved]
+    return found if found.held or len(turned) > len(set(turned)) else None
+
+
+def check_alone(armature: Object, tip: str, what: str) -> None:
+    """Raise ChainError if a limb belongs to a body, as `what` is to be done can only be done to a lone limb."""
+    if body_of(armature, tip) is not None:
+        raise ChainError(f"'{tip}' is part of a body, and {what} works on single limbs. Use Pose or Bake.")
+
+
+def bodies_and_tips(armature: Object) -> tuple[list[RigBody], list[str]]:
+    """Return the bodies of an armature that are to be baked, and the tips of the limbs that are baked one by one."""
+    bodies, alone, known = list[RigBody](), list[str](), StoredLimbs(armature)
+    for bone in armature.pose.bones:
+        stored = bone.ik_triangulation
+        if not stored.hold and not (stored.enabled and stored.target):
+            continue
+        if any(bone.name in body.tips for body in bodies):
+            continue
+        body = body_of(armature, bone.name, known)
+        if body is None:
+            alone.append(bone.name)
+        else:
+            bodies.append(body)
+    return bodies, alone

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bakes onto IK controls made by hand: any pole angle, no pole, stretch, and properties that are found by trying."""
+
+import bpy
+import pytest
+
+from ik_triangulation.errors import RigError
+from ik_triangulation.jobs.bake import bake, bake_body, repeats_bake
+from ik_triangulation.jobs.shots.controls import check_keyed, keyed_bones, watch_of
+from ik_triangulation.jobs.shots.keys import BodyKeySettings
+from ik_triangulation.rig.limb import Limb
+
+from ...bodies import human_rig, reaching_body
+from ...ik_rigs import arm_limb, ik_arm
+from ...rigs import all_keys, chain_rig, curves_of, empty, nothing_lost
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+LAST = 12
+
+
+def off(rig, report):
+    """The most that the tip, its rotation [rad] and the elbow are off, as evaluated; lengths of the reach."""
+    worst = [0.0, 0.0, 0.0]
+    for result in report.frames:
+        bpy.context.scene.frame_set(int(result.frame))
+        bones, pose = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones, result.pose
+        turned = bones["Palm"].matrix.to_quaternion().rotation_difference(pose.tip_rotation).angle
+        places = (bones["Palm"].tail - pose.tip).length, (bones["Ulna"].head - pose.head(1)).length
+        now = places[0] / pose.chain.reach, min(turned, 6.2831853 - turned), places[1] / pose.chain.reach
+        worst = [max(pair) for pair in zip(worst, now, strict=True)]
+    return worst
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.7, -2.5, 1.5707964, 3.1])
+@pytest.mark.parametrize("stretch", [False, True])
+def test_hand_and_elbow_are_where_they_were_solved_with_any_pole_angle(angle, stretch):
+    rig = ik_arm(angle=angle, stretch=stretch)
+    report = bake(arm_limb(rig, keys_on="IK"), 1, LAST)
+    assert report.all_reached
+    assert not report.warnings
+    tip, turn, elbow = off(rig, report)
+    assert tip < 1e-4
+    assert turn < 1e-3
+    assert elbow < 0.01
+    assert not any("Bicep" in path or "Ulna" in path or "Palm" in path for path, _ in all_keys(rig))
+
+
+def test_without_a_pole_the_elbow_is_told_where_it_is_elsewhere():
+    rig = ik_arm(pole=False)
+    report = bake(arm_limb(rig, keys_on="IK"), 1, LAST)
+    assert report.all_reached
+    tip, _, elbow = off(rig, report)
+    assert tip < 1e-4
+    told = [text for text in report.warnings if "'Ulna' is" in text and "no pole" in text]
+    assert bool(told) == (elbow > 0.01)
+
+
+def test_a_constraint_that_is_off_is_switched_on_and_keyed():
+    rig = ik_arm()
+    rig.pose.bones["Palm"].constraints[0].influence = 0.0
+    rig.pose.bones["Ulna"].constraints[0].mute = True
+    report = bake(arm_limb(rig, keys_on="IK"), 3, LAST)
+    assert report.all_reached
+    assert off(rig, report)[0] < 1e-4
+    paths = {curve.data_path for curve in curves_of(rig) if "constraints" in curve.data_path}
+    assert len(paths) == 2
+
+
+def test_the_constraints_of_the_limb_itself_are_switched_off_for_fk_controls():
+    rig = ik_arm()
+    report = bake(arm_limb(rig, keys_on="FK_SWITCH"), 1, LAST)
+    assert report.all_reached, report.warnings
+    assert max(off(rig, report)) < 1e-4
+    bones = rig.pose.bones
+    assert bones["Palm"].constraints[0].influence == 0.0
+    assert bones["Ulna"].constraints[0].influence == 0.0
+
+
+def test_a_limb_that_no_property_makes_follow_is_named_and_nothing_changes():
+    rig = ik_arm()
+    other = rig.pose.bones["Palm"].constraints.new("COPY_ROTATION")
+    other.target, other.subtarget = rig, "Base"
+    limb = arm_limb(rig, keys_on="IK")
+    driver = other.driver_add("influence").driver
+    driver.type, driver.expression = "SCRIPTED", "1.0"
+    bpy.context.view_layer.update()
+    with nothing_lost(), pytest.raises(RigError, match=r"'Palm' does not follow the IK controls at frame 1"):
+        bake(limb, 1, LAST)
+
+
+def test_a_rig_without_ik_controls_is_refused_before_anything_changes():
+    rig = chain_rig(3)
+    limb = Limb.from_tip(rig, "Bone 2", empty(), keys_on="IK")
+    with nothing_lost(), pytest.raises(RigError, match="'Bone 2' has no IK controls"):
+        bake(limb, 1, LAST)
+
+
+def test_the_bones_that_get_keys_are_those_of_the_setting():
+    rig = ik_arm()
+    assert keyed_bones(arm_limb(rig)) == ("Bicep", "Ulna", "Palm")
+    limb = arm_limb(rig, keys_on="IK")
+    assert keyed_bones(limb) == ["Grip", "Aim"]
+    assert check_keyed(limb) == []
+    assert watch_of(limb).closely
+    assert not repeats_bake(limb, (1, LAST, 1))
+    bake(limb, 1, LAST)
+    assert repeats_bake(limb, (1, LAST, 1))
+
+
+def test_a_driven_control_is_named():
+    rig = ik_arm()
+    rig.pose.bones["Aim"].driver_add("location", 1)
+    with pytest.raises(Exception, match="'Aim' is driven"):
+        check_keyed(arm_limb(rig, keys_on="IK"))
+
+
+def test_a_body_without_ik_controls_says_so_before_anything_changes():
+    body = reaching_body(human_rig(), 4)
+    with nothing_lost(), pytest.raises(RigError, match="no limb with IK controls"):
+        bake_body(body, 1, 4, settings=BodyKeySettings(keys_on="IK"))
