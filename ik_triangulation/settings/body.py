@@ -53,7 +53,7 @@ class IKT_PG_contact(PropertyGroup):
     __annotations__ = {
         **saved(ContactSettings, override=OVERRIDABLE),
         "support": by_property(ContactSettings)["support"].as_property(update=_remember, override=OVERRIDABLE),
-        "support_name": StringProperty(options={"HIDDEN"}, override={"LIBRARY_OVERRIDABLE"}),
+        "support_name": StringProperty(name="Support Name", options={"HIDDEN"}, override={"LIBRARY_OVERRIDABLE"}),
     }
 
 

@@ -30,7 +30,7 @@ def ends(addon):
 def listening():
     found = (getattr(bpy.app.handlers, name) for name in dir(bpy.app.handlers))
     lists = [value for value in found if isinstance(value, list)]
-    return sum(getattr(each, "__module__", "").endswith(".live") for handlers in lists for each in handlers)
+    return sum(getattr(each, "__module__", "").endswith(".live.following") for handlers in lists for each in handlers)
 
 
 def test_it_solves_at_once_and_then_whenever_the_target_has_moved():
