@@ -23,7 +23,6 @@ from scripts.benchmarks.body_goals import FEET, HANDS, goals_of, stands
 FIGURE = humanoid.body()
 TREE = FIGURE.tree
 NAMES = [joint.name for joint in FIGURE.joints]
-THIGHS = "thigh.L", "thigh.R"
 HIPS, SHOULDERS, KNEES, ANKLES = ("pelvis", "pelvis"), ("upper arm.L", "upper arm.R"), ("shin.L", "shin.R"), FEET
 
 
@@ -63,8 +62,8 @@ def amounts_of(ways):
     return reaching_of(TREE, reference, tasks, steady).amounts(tasks)
 
 
-def yaw(geometry, pair=SHOULDERS):
-    left, right = (geometry.heads[NAMES.index(name)] for name in pair)
+def yaw(geometry):
+    left, right = (geometry.heads[NAMES.index(name)] for name in SHOULDERS)
     return np.degrees(np.arctan2(*(left - right)[1::-1]))
 
 
@@ -144,7 +143,7 @@ def test_it_keeps_its_feet_its_limits_and_its_weight_above_them(amounts):
     states, before = geometry.states, Geometry(TREE, reference)
     for name in FEET:
         number = FIGURE.number_of[name]
-        assert np.linalg.norm(geometry.tip(number) - before.tip(number)) < 0.05
+        assert np.linalg.norm(geometry.tip(number) - before.tip(number)) < 0.04
     assert System(TREE, states, [steady]).measured[0].off[0] < 0.02
     assert (TREE.lower <= states.angles).all()
     assert (states.angles <= TREE.upper).all()
@@ -155,7 +154,7 @@ def test_a_crouch_has_the_pattern_of_people_who_lift():
     geometry = reaching_of(TREE, reference, tasks).standing(np.array([[0.0], [0.0], [0.0], [1.0]]))
     before = Geometry(TREE, reference)
     assert knee(geometry)[0] - knee(before)[0] == pytest.approx(100.0, abs=6.0)
-    assert lean(geometry, ANKLES, KNEES)[0] - lean(before, ANKLES, KNEES)[0] == pytest.approx(27.0, abs=3.0)
+    assert lean(geometry, ANKLES, KNEES)[0] - lean(before, ANKLES, KNEES)[0] == pytest.approx(22.0, abs=3.0)
     assert lean(geometry, HIPS, SHOULDERS)[0] - lean(before, HIPS, SHOULDERS)[0] == pytest.approx(55.0, abs=10.0)
     moved = middle(geometry, HIPS) - middle(before, HIPS)
     assert moved[2, 0] < -0.2
@@ -176,15 +175,6 @@ def test_the_trunk_turns_to_a_hand_that_goes_across_and_the_other_way_for_the_ot
     turned = yaw(left)[0] - yaw(before)[0]
     assert -70.0 < turned < -20.0
     assert yaw(right)[0] - yaw(before)[0] == pytest.approx(-turned, abs=2.0)
-
-
-def test_the_pelvis_makes_about_half_of_a_turn_as_in_recorded_reaches():
-    reference, tasks, _ = standing(down([0.5]))
-    geometry = reaching_of(TREE, reference, tasks).standing(np.array([[1.0], [0.0], [0.0], [0.0]]))
-    before = Geometry(TREE, reference)
-    hips, shoulders = (yaw(geometry, pair)[0] - yaw(before, pair)[0] for pair in (THIGHS, SHOULDERS))
-    assert 45.0 < shoulders < 55.0
-    assert 0.4 < hips / shoulders < 0.6
 
 
 def test_an_arm_without_a_goal_hangs_while_the_trunk_leans():
