@@ -37,7 +37,7 @@ _STILL = 0.005  # [rad] turn of a joint that does not count for the median
 _MARGINS = (8, 16)  # frames on either side of a hasty turn that may move, one pass after the other
 _ROUNDS, _AVERAGES = 6, 6  # in each pass, and averagings over time in each round
 _CALMER = 0.98  # share of the excess that is left at most
-_UNEVEN = 1.25  # times the unrest before that calmer turns may cost
+_UNEVEN = 1.35  # times the unrest before that calmer turns may cost
 _STEPS = 2  # in each round
 _FINE = Descent(iterations=12, stall=4)  # after all rounds
 

@@ -126,8 +126,8 @@ class BodyPathSettings:
     first: int = 16
     knot: int = 2
     coarse: int = 8
-    between: int = 3
-    fine: int = 1
+    between: int = 6
+    fine: int = 2
     last: int = 2
 
 
