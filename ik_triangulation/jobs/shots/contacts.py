@@ -223,9 +223,10 @@ def shares_of_carriers(rig: RigBody, contacts: Contacts, frames: Sequence[float]
     for tip, spans in contacts.spans.items():
         shares = shares_of_spans(np.array(frames, float), spans, rig.contact_fade)
         for each, share in zip(spans, shares, strict=True):
-            if isinstance(each.on, tuple) and each.on[0] == rig.armature and each.on[1] in rig.carrying:
+            of, bone = each.on if isinstance(each.on, tuple) else (None, "")
+            if of == rig.armature and bone in rig.carrying and share.any():
                 own = found.setdefault(tip, {})
-                number = rig.bones.index(each.on[1])
+                number = rig.bones.index(bone)
                 own[number] = own.get(number, 0.0) + share
     return found
 
