@@ -43,6 +43,13 @@ def test_what_is_far_ahead_or_aside_is_reached_by_leaning(job, knee):
     assert found.free <= 15.0
 
 
+def test_who_stands_with_feet_close_together_leans_aside_without_a_hasty_frame():
+    with scenes.extension():
+        found = jobs.posture_of("far aside", "t-pose")
+    assert found.turn < 7.0
+    assert found.knee < 39.0
+
+
 def test_a_shoulder_rises_for_a_shelf_while_the_trunk_stays_upright():
     found = posture_of("shelf")
     assert found.trunk <= 15.0
