@@ -462,6 +462,21 @@ def test_a_walk_is_followed_on_the_ik_controls_which_show_what_the_fk_controls_d
     assert {name for name in left if "IK_FK" not in name[0] and "pole_vector" not in name[0]} == set(before)
 
 
+def test_a_body_that_its_root_scales_is_shown_by_its_ik_controls(rig):
+    rig.pose.bones["root"].scale = (1.2,) * 3
+    bpy.context.view_layer.update()
+    set_up_body(rig)
+    target = rig.pose.bones["hand_fk.L"].ik_triangulation.target
+    target.location += Vector((-0.12, -0.36, 0.12))
+    body = body_of(rig, "hand_fk.L")
+    report = bake_body(body, 1, 3, settings=replace(body_settings(body), keys_on="IK"))
+    assert report.reached
+    assert not report.warnings
+    ends, elbows = sides_apart(rig, (1, 3))
+    assert ends < 1e-4
+    assert elbows < 0.015
+
+
 def frames_shown(rig, frames):
     """The matrices of the bones that show arms and legs, by frame and name."""
     names = [f"ORG-{name.removesuffix('_fk')}.{side}" for end, side in LIMBS for name in CHAINS[end]]

@@ -92,14 +92,15 @@ def follow_written(
         kept = kept_by_hand(limb, *map(clock.time, ends)) if keep else {}
         bake = LimbBake(limb, (), ends, destination, kept)
         names = [each.bone for each in controls.showing]
-        rows = np.moveaxis(frames[[rig.bones.index(name) for name in names]], -1, 0).tolist()
+        rows = np.moveaxis(frames[[rig.bones.index(name) for name in names]], -1, 0).copy()
+        rows[..., :3] *= np.array([rig.sizes[rig.bones.index(name)] for name in names])[:, None, None]
         places = {
             frame: LimbPlaces.at(
                 {name: Matrix((*row, (0.0, 0.0, 0.0, 1.0))) for name, row in zip(names, each, strict=True)},
                 controls,
                 limb,
             )
-            for frame, each in zip(problem.samples.frames, rows, strict=True)
+            for frame, each in zip(problem.samples.frames, rows.tolist(), strict=True)
         }
         posed = [each for each in rig.limbs if each.tip == limb.tip]
         parts.append(OntoControls(bake, controls, places, problem.body.reach(limb.tip), posed))
