@@ -14,6 +14,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ..errors import ChainError
 from ..kinematics import Body, BodyTip, Free, Freedom, Inheritance, Joint, Locked
+from ..kinematics.arrays import Numbers
 from ..kinematics.body import segments_by_length
 from ..kinematics.body_anatomy import anatomical_masses
 from .anatomy.limbs import rest_body, rest_bones
@@ -184,6 +185,11 @@ class RigBody:
     def length(self, name: str) -> float:
         """Return the length of a bone of the body, scaled [armature space]."""
         return float(self.armature.data.bones[name].length * self.sizes[self.bones.index(name)])
+
+    def shown_frame(self, name: str, frame: Numbers) -> Matrix:
+        """Return the frame (4x4) that a bone is shown in, scaled, whose solved `frame` (3, 4) has no scale."""
+        size = self.sizes[self.bones.index(name)]
+        return Matrix((*frame.tolist(), (0.0, 0.0, 0.0, 1.0))) @ Matrix.Scale(size, 4)
 
     @cached_property
     def toes(self) -> dict[str, str]:

@@ -8,11 +8,13 @@ from mathutils import Vector
 
 from ik_triangulation.errors import ChainError, RigError
 from ik_triangulation.jobs.bake import bake_body
+from ik_triangulation.jobs.follow_rig import follow_rig
 from ik_triangulation.jobs.live import following as live
 from ik_triangulation.jobs.pose import solve_body_pose
+from ik_triangulation.jobs.setup import set_up_body
 from ik_triangulation.jobs.shots.problem import body_of
 
-from ..bodies import human_rig, set_up_rig
+from ..bodies import human_rig, set_up_rig, walking_body
 from ..rigs import nothing_lost
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -108,6 +110,47 @@ def test_a_scaled_body_is_posed_and_followed_as_it_is_baked():
     target.location.z -= 0.2
     bpy.context.view_layer.update()
     assert (rig.matrix_world @ rig.pose.bones["hand.L"].tail - target.location).length < 1e-3
+
+
+def off_tip(rig, name):
+    """How far the target of a limb is from its tip."""
+    bone = rig.pose.bones[name]
+    return (rig.matrix_world @ bone.tail - bone.ik_triangulation.target.matrix_world.translation).length
+
+
+def test_targets_that_wait_are_at_the_tips_of_scaled_bones():
+    rig = with_root(human_rig())
+    by_root(rig)
+    bpy.context.view_layer.update()
+    set_up_body(rig)
+    target = rig.pose.bones["hand.R"].ik_triangulation.target
+    target.location += Vector((0.1, -0.3, -0.3))
+    bpy.context.view_layer.update()
+    solve_body_pose(body_of(rig, "hand.R"), bpy.context.scene)
+    assert off_tip(rig, "hand.L") < 1e-5
+    live.start(rig, "hand.R")
+    target.location.z -= 0.2
+    bpy.context.view_layer.update()
+    assert off_tip(rig, "hand.R") < 1e-3
+    assert off_tip(rig, "hand.L") < 1e-5
+
+
+@pytest.mark.parametrize("of_source", [False, True])
+def test_a_character_that_its_root_scales_is_followed_and_follows_as_one_that_its_object_scales(of_source):
+    every = []
+    for scale_it in (by_root, by_object):
+        bpy.ops.wm.read_homefile(use_empty=True)
+        source = with_root(walking_body(LAST))
+        bpy.ops.object.mode_set(mode="OBJECT")
+        source.location.x = 2.0
+        rig = with_root(human_rig())
+        scale_it(source if of_source else rig)
+        bpy.context.view_layer.update()
+        result = follow_rig(rig, source, 1, LAST)
+        report = bake_body(body_of(rig, result.tips[0]), 1, LAST)
+        assert report.reached, report.text
+        every.append(shown(rig))
+    assert np.abs(every[0] - every[1]).max() < 1e-4
 
 
 def test_a_scale_that_changes_is_named():
