@@ -4,10 +4,11 @@
 import bpy
 import numpy as np
 import pytest
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from ik_triangulation.errors import ChainError, RigError
 from ik_triangulation.jobs.bake import bake_body
+from ik_triangulation.jobs.edits.spaces import set_space
 from ik_triangulation.jobs.follow_rig import follow_rig
 from ik_triangulation.jobs.live import following as live
 from ik_triangulation.jobs.pose import solve_body_pose
@@ -112,6 +113,22 @@ def test_a_scaled_body_is_posed_and_followed_as_it_is_baked():
     assert (rig.matrix_world @ rig.pose.bones["hand.L"].tail - target.location).length < 1e-3
 
 
+def test_a_target_in_a_space_on_a_scaled_bone_of_the_body_stays_where_that_begins():
+    rig = set_up(by_root)
+    target = rig.pose.bones["hand.L"].ik_triangulation.target
+    target.animation_data_clear()
+    target.location = rig.matrix_world @ rig.pose.bones["hand.L"].tail + Vector((-0.1, -0.1, 0.1))
+    bpy.context.view_layer.update()
+    set_space(rig, "hand.L", rig, "spine.001", 3, 9)
+    report = bake_body(body_of(rig, "hand.R"), 1, LAST)
+    assert report.reached, report.text
+    places = []
+    for frame in (2, 3):
+        bpy.context.scene.frame_set(frame)
+        places.append(target.matrix_world.translation.copy())
+    assert (places[1] - places[0]).length < 0.02
+
+
 def off_tip(rig, name):
     """How far the target of a limb is from its tip."""
     bone = rig.pose.bones[name]
@@ -133,6 +150,22 @@ def test_targets_that_wait_are_at_the_tips_of_scaled_bones():
     bpy.context.view_layer.update()
     assert off_tip(rig, "hand.R") < 1e-3
     assert off_tip(rig, "hand.L") < 1e-5
+
+
+def test_a_target_on_a_scaled_bone_of_the_body_is_met_in_live():
+    rig = set_up(by_root)
+    targets = [rig.pose.bones[name].ik_triangulation.target for name in ("hand.L", "hand.R")]
+    for target in targets:
+        target.animation_data_clear()
+    bpy.context.view_layer.update()
+    place = Matrix.Translation(rig.matrix_world @ rig.pose.bones["hand.L"].tail + Vector((-0.1, -0.1, 0.1)))
+    targets[0].parent, targets[0].parent_type, targets[0].parent_bone = rig, "BONE", "spine.001"
+    bpy.context.view_layer.update()
+    targets[0].matrix_world = place
+    live.start(rig, "hand.R")
+    targets[1].location += Vector((0.2, -0.4, -0.4))
+    bpy.context.view_layer.update()
+    assert max(off_tip(rig, name) for name in ("hand.L", "hand.R")) < 1e-3
 
 
 @pytest.mark.parametrize("of_source", [False, True])

@@ -149,7 +149,7 @@ def _baked_part(bone: PoseBone, edit: Falloff, scene: Scene) -> EditedPart:
     if keys_on == "IK":
         raise AnimationError(
             f"'{tip}' is baked onto IK controls, which cannot be edited so. Move its target and press Bake Again, or "
-            "choose FK + Switch for Keys On and bake."
+            "choose FK controls for Keys On and bake."
         )
     if not is_baked(armature, rig.bones if rig else limb.in_order):
         raise AnimationError(f"'{tip}' has no baked keys in the active action. Bake it first.")
