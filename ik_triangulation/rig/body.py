@@ -35,7 +35,7 @@ class Contact(NamedTuple):
     """The span of frames, first and last one, in which the tail of the bone `tip` is planted.
 
     It keeps its place on a `support`, or on a `bone` of that, and goes along with it; without one it stays in the
-    world.
+    world. `lost` is the name of a support that was deleted.
     """
 
     tip: str
@@ -43,6 +43,7 @@ class Contact(NamedTuple):
     frame_end: float
     support: Object | None = None
     bone: str = ""
+    lost: str = ""
 
     @property
     def on(self) -> ContactSupport | None:
@@ -51,14 +52,18 @@ class Contact(NamedTuple):
 
     def to_dict(self) -> dict[str, str | float]:
         """Return the contact for JSON: the support by its name, which is empty in the world."""
-        return {**self._asdict(), "support": self.support.name if self.support is not None else ""}
+        known = {**self._asdict(), "support": self.support.name if self.support is not None else ""}
+        del known["lost"]
+        return known
 
 
 def stored_contacts(armature: Object) -> tuple[Contact, ...]:
     """Return the contacts of an armature in the order of time, except those that end before they start."""
     rows = armature.ik_triangulation.contacts
     found = (
-        Contact(row.tip, row.frame_start, row.frame_end, row.support, row.bone if row.support else "")
+        Contact(row.tip, row.frame_start, row.frame_end, row.support, row.bone)
+        if row.support
+        else Contact(row.tip, row.frame_start, row.frame_end, lost=row.support_name)
         for row in rows
         if row.frame_start <= row.frame_end
     )
@@ -81,6 +86,8 @@ def add_contact(armature: Object, contact: Contact) -> None:
     row = stored.contacts.add()
     row.tip, row.frame_start, row.frame_end = contact.tip, round(contact.frame_start), round(contact.frame_end)
     row.support, row.bone = contact.support, contact.bone
+    if contact.support is None:
+        row.support_name = contact.lost
     stored.contact = len(stored.contacts) - 1
 
 

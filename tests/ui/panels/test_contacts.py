@@ -6,7 +6,7 @@ import pytest
 
 from ik_triangulation.jobs.bake import bake_body
 from ik_triangulation.jobs.shots.problem import body_of
-from ik_triangulation.rig.body import Contact, store_contacts
+from ik_triangulation.rig.body import Contact, store_contacts, stored_contacts
 from ik_triangulation.rig.touchables import lost_supports
 from ik_triangulation.ui.panels.body import VIEW3D_PT_ik_triangulation_contacts as PANEL
 from ik_triangulation.ui.panels.limbs import VIEW3D_PT_ik_triangulation as MAIN
@@ -63,7 +63,6 @@ def test_a_contact_whose_object_was_deleted_says_so_in_the_panel_and_at_the_next
     rig.pose.bones["foot.L"].ik_triangulation.hold = True
     select(rig, "foot.L")
     store_contacts(rig, [Contact("foot.L", 3, 6, cup), Contact("foot.L", 8, 9)])
-    contact = rig.ik_triangulation.contacts[0]
     assert lost_supports(rig) == []
     bpy.data.objects.remove(cup)
     (told,) = lost_supports(rig)
@@ -72,6 +71,9 @@ def test_a_contact_whose_object_was_deleted_says_so_in_the_panel_and_at_the_next
     assert any("deleted" in text for text in drawn(PANEL))
     report = bake_body(body_of(rig, "foot.L"), 1, 4)
     assert told in report.warnings
+    store_contacts(rig, stored_contacts(rig))  # as Mirror and Find Contacts do
+    assert lost_supports(rig) == [told]
+    contact = rig.ik_triangulation.contacts[0]
     contact.support = rig
     contact.support = None
     assert lost_supports(rig) == []
