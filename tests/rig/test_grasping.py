@@ -35,6 +35,19 @@ def test_a_hand_holds_a_rod_in_its_palm(kind):
     assert closed.penetration <= 0.001
 
 
+def test_fingers_of_a_hand_that_a_bone_scales_do_not_pass_into_what_they_hold():
+    kind = next(iter(KINDS))
+    rig = character(kind)
+    hand = rig.pose.bones[part_of(rig, kind, "hand").name]
+    hand.parent_recursive[-1].scale = (1.5,) * 3
+    bpy.context.view_layer.update()
+    grasping = GraspingHand(rig, hand.name)
+    surface = HeldSurface(rod(grasping, 0.033), bpy.context.evaluated_depsgraph_get())
+    _, closed = grasping.settle(surface)
+    assert sum(finger.touches > 0 for finger in closed.fingers) >= 3
+    assert closed.penetration <= 0.001
+
+
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
 def test_what_is_inside_is_told_at_sharp_edges_too(size):
     """A long prism: across, it is a triangle with acute corners."""
