@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import radians
 from typing import Any, NamedTuple, TypeGuard
 
@@ -241,13 +241,16 @@ class CarriedTask(WrappedTask):
     """A `task` whose goal is given in the frame of a joint, and moves with that.
 
     `carriers` are the joints, each with 1 at the poses (F or 1) where it carries the goal and 0 elsewhere; where none
-    does the goal is in armature space. What is missing depends on the tip as the joint sees it. A column that moves the
-    joint takes the goal along, as if it moved the tip in the opposite direction; one that moves both changes nothing.
-    The turn of what is missing itself is left out: it does not change how much that is.
+    does the goal is in armature space. With the frames (3, 4, F) at which a joint `rests` the goal of a place is in
+    armature space throughout, and goes the share of the way of its joint from there that `carriers` give, from 0 to 1.
+    What is missing depends on the tip as the joint sees it. A column that moves the joint takes the goal along, as if
+    it moved the tip in the opposite direction; one that moves both changes nothing. The turn of what is missing itself
+    is left out: it does not change how much that is.
     """
 
     task: CarriedKind
     carriers: Mapping[int, Numbers]
+    rests: Mapping[int, Numbers] = field(default_factory=dict)
 
     def measure(self, geometry: Geometry) -> Missing:
         """Measure what the task misses with its goal where the joint has it now."""
@@ -263,7 +266,12 @@ class CarriedTask(WrappedTask):
             out -= carried * share
 
     def ways(self, root: Numbers, place: Numbers) -> Numbers:
-        """Ways of the goal as the joint sees it, and as the root does where no joint carries it; at a change none."""
+        """Ways of the goal as the joint sees it, and as the root does where no joint carries it; at a change none.
+
+        Of one that goes a share of a joint's way they are those at rest.
+        """
+        if self.rests:
+            return self.task.ways(root, place)
         own: Numbers = self.task.ways(IDENTITY, _NOWHERE)
         if self.always:
             return own
@@ -277,13 +285,15 @@ class CarriedTask(WrappedTask):
 
     def take(self, columns: Columns) -> CarriedTask:
         """The task of those poses."""
-        carriers = {joint: at(share, columns) for joint, share in self.carriers.items()}
-        return CarriedTask(task=self.task.take(columns), carriers=carriers)
+        carriers, rests = (
+            {joint: at(each, columns) for joint, each in some.items()} for some in (self.carriers, self.rests)
+        )
+        return CarriedTask(task=self.task.take(columns), carriers=carriers, rests=rests)
 
     @property
     def always(self) -> bool:
         """Whether one joint carries the goal at all poses."""
-        return len(self.carriers) == 1 and all(share.all() for share in self.carriers.values())
+        return len(self.carriers) == 1 and not self.rests and all(share.all() for share in self.carriers.values())
 
     def frame(self, geometry: Geometry) -> Numbers:
         """Return the frames (3, 4, F) in which the goal is given, armature space."""
@@ -292,8 +302,13 @@ class CarriedTask(WrappedTask):
         found: Numbers = np.zeros_like(geometry.frames[0])
         found[:, :3] = IDENTITY
         for joint, share in self.carriers.items():
-            found += share * (geometry.frames[joint] - np.eye(3, 4)[:, :, None])
+            found += share * (self._moved(geometry, joint) - np.eye(3, 4)[:, :, None])
         return found
+
+    def _moved(self, geometry: Geometry, joint: int) -> Numbers:
+        """The frame of a joint (3, 4, F), or its motion from where it rests."""
+        frame, rest = np.asarray(geometry.frames[joint]), self.rests.get(joint)
+        return frame if rest is None else moved_from(rest, frame)
 
     def _now(self, geometry: Geometry) -> CarriedKind:
         """The task with its goal in armature space."""
@@ -312,6 +327,14 @@ class CarriedTask(WrappedTask):
         if isinstance(task, AlongTask):
             return replace(task, direction=turned(task.direction))
         return replace(task, point=turned(task.point) + frame[:, 3])
+
+
+def moved_from(rest: Numbers, frame: Numbers) -> Numbers:
+    """Return the motion (3, 4, F) that takes orthonormal frames (3, 4, F) at `rest` to others, armature space."""
+    moved = np.empty_like(frame)
+    moved[:, :3] = np.einsum("ijf,kjf->ikf", frame[:, :3], rest[:, :3])
+    moved[:, 3] = frame[:, 3] - rotate(moved[:, :3], rest[:, 3])
+    return moved
 
 
 def check_carried(body: Body, carriers: Mapping[str, Sequence[str]]) -> None:

@@ -76,8 +76,6 @@ def solve_body_frames(
                 f"Targets in spaces on bones of the body jump by {distance_text(far, scene)} where these begin or end, "
                 "as the body cannot follow them. Bring them within reach, or let the spaces go on."
             )
-    if between is not None:
-        between.carry_as(problem)
     return samples, problem, between, states
 
 

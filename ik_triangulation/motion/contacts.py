@@ -182,21 +182,34 @@ def planted(
     offset at the end of a span fades within `fade` frames, or within half of the frames to the next span: the foot
     goes on as it was animated, from its place.
     """
-    result, begin = places.copy(), -np.inf
-    for number, (span, place, *ways, on) in enumerate(spans):
-        end = spans[number + 1].span[0] if number + 1 < len(spans) else np.inf
-        inside = (frames >= span[0]) & (frames <= span[1])
+    result = places.copy()
+    for (span, place, *ways, on), share in zip(spans, shares_of_spans(frames, spans, fade), strict=True):
+        before, after = frames < span[0], frames > span[1]
+        inside = ~(before | after)
         result[:, inside] = place[:, None] if on is None else _carry((carried or {})[on][..., inside], place)
         # What carries the foot may by now be elsewhere than as the span was read.
         at = [np.flatnonzero(frames == each) for each in span]
         ways = [(result - places)[:, each[0]] if len(each) else way for each, way in zip(at, ways, strict=True)]
-        for way, away, gap in zip(
-            ways, (span[0] - frames, frames - span[1]), (span[0] - begin, end - span[1]), strict=True
-        ):
-            outside = (away > 0.0) & (away < gap)
-            result[:, outside] += way[:, None] * faded(away[outside], min(fade, 0.5 * (gap - 1.0)))
-        begin = span[1]
+        for way, outside in zip(ways, (before, after), strict=True):
+            result[:, outside] += way[:, None] * share[outside]
     return result
+
+
+def shares_of_spans(frames: Numbers, spans: Sequence[Planted], fade: float) -> Numbers:
+    """Return how far each of the spans, which are in order and do not overlap, has a tip at frames: 0 to 1 (n, F).
+
+    It is 1 inside and fades within `fade` frames, or within half of the frames to the next span.
+    """
+    shares = np.zeros((len(spans), len(frames)))
+    for number, each in enumerate(spans):
+        begin = spans[number - 1].span[1] if number else -np.inf
+        end = spans[number + 1].span[0] if number + 1 < len(spans) else np.inf
+        first, last = each.span
+        shares[number, (frames >= first) & (frames <= last)] = 1.0
+        for away, gap in ((first - frames, first - begin), (frames - last, end - last)):
+            outside = (away > 0.0) & (away < gap)
+            shares[number, outside] = faded(away[outside], min(fade, 0.5 * (gap - 1.0)))
+    return shares
 
 
 def faded(away: Numbers, fade: float) -> Numbers:

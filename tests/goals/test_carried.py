@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Goals on the body's own bones: what is missing is seen from there, and motions of both change nothing."""
 
+from dataclasses import replace
 from math import radians
 
 import numpy as np
@@ -15,6 +16,9 @@ from ik_triangulation.goals.shapes import Anywhere
 from ik_triangulation.kinematics import Body, BodyTip, Free, Joint
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.kinematics.batch.algebra import normalized
+from ik_triangulation.solvers.batch.change import System
+from ik_triangulation.solvers.batch.descent import descend
+from ik_triangulation.solvers.batch.restarts import strayed
 
 from ..trees import body as body_tree
 from .test_task import COUNT, LOOSE, derivatives, inner_states, rows_of, tasks_of
@@ -79,6 +83,38 @@ def test_it_is_the_task_with_its_goal_where_the_joint_has_it():
     wanted = normalized(np.einsum("ijf,jf->if", frame[:, :3], task.task.direction))
     plain = AlongTask(axis=task.task.axis, direction=wanted, length=0.7, tolerance=LOOSE, tip=task.tip)
     assert np.allclose(task.measure(geometry).off, plain.measure(geometry).off, atol=1e-6)
+
+
+def rested(tree, share):
+    """A place that goes a share of its joint's way from where that rests, and the frames of the rest."""
+    plain = tasks_of(tree, 3, tip=len(tree.tips) - 1)["place"]
+    rest = Geometry(tree, inner_states(tree, 5)).frames[JOINT].copy()
+    return CarriedTask(task=plain, carriers={JOINT: np.array([share])}, rests={JOINT: rest})
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
+def test_a_goal_goes_its_share_of_the_way_of_a_joint_from_where_that_rests(share):
+    tree = body_tree()
+    task, geometry = rested(tree, share), Geometry(tree, inner_states(tree, 2))
+    rest, frame, goal = task.rests[JOINT], geometry.frames[JOINT], task.task.target.place
+    seen = np.einsum("jif,jf->if", rest[:, :3], goal - rest[:, 3])
+    there = np.einsum("ijf,jf->if", frame[:, :3], seen) + frame[:, 3]
+    wanted = goal + share * (there - goal)
+    assert np.allclose(task.measure(geometry).errors, wanted - geometry.tip(task.tip), atol=1e-12)
+    assert np.allclose(task.take(np.array([1])).frame(geometry.take([1])), task.frame(geometry)[..., [1]])
+
+
+@pytest.mark.parametrize("share", [0.4, 1.0])
+def test_a_tip_comes_to_a_place_that_moves_with_another_limb(share):
+    tree = body_tree()
+    task, states = rested(tree, share), inner_states(tree, 2)
+    geometry = Geometry(tree, states)
+    frame = np.moveaxis(task.frame(geometry), -1, 0)
+    there = np.linalg.solve(frame[:, :, :3], geometry.tip(task.tip).T[:, :, None] - frame[:, :, 3:])[:, :, 0].T
+    task = replace(task, task=task.task.to_points(there).within(np.array([1e-6])))
+    begun = strayed(tree, states.copy(), np.full(COUNT, 0.1), np.random.default_rng(4), 0.0)
+    assert not System(tree, begun, [task]).met.any()
+    assert descend(tree, begun, [task])[0].all()
 
 
 def test_tasks_are_taken_and_changed_as_any():

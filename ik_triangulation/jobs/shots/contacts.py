@@ -25,7 +25,7 @@ from ...kinematics.arrays import Numbers
 from ...kinematics.batch import States, Tree
 from ...kinematics.batch.algebra import compose, exponential, lengths, matrices
 from ...kinematics.rotation import rotation_between, rotation_vector
-from ...motion.contacts import Planted, planted
+from ...motion.contacts import Planted, planted, shares_of_spans
 from ...rig.body import Contact, ContactSupport, RigBody
 from ...rig.checks import check_limb
 from ...rig.frames.body_frames import Animation, body_by_channels, with_places
@@ -191,14 +191,12 @@ def read_contacts(rig: RigBody, scene: Scene, frames: Sequence[float]) -> Work[C
     return Contacts(found, ground)
 
 
-def with_contacts(
-    rig: RigBody, body: Body, contacts: Contacts, samples: BodySamples, frames: Numbers, shown: Numbers | None = None
-) -> Numbers:
+def with_contacts(rig: RigBody, body: Body, contacts: Contacts, samples: BodySamples, frames: Numbers) -> Numbers:
     """Return frames of all bones (n, 3, 4, F) with held tips where their contacts and the fades around have them.
 
-    Bones of the body that a tip is in contact with carry it by the same frames, or by others that are `shown`.
+    Bones of the body that a tip is in contact with carry it by the same frames.
     """
-    carried = {**samples.supports, **_carried(rig, samples, frames if shown is None else shown)}
+    carried = {**samples.supports, **_carried(rig, samples, frames)}
     result, times = frames.copy(), np.array(samples.frames, float)
     into = np.linalg.inv(np.moveaxis(samples.worlds[:3, :3], -1, 0))
     for tip in {**contacts.spans, **contacts.ground}:
@@ -216,10 +214,21 @@ def with_contacts(
     return result
 
 
-def carried_tips(rig: RigBody, contacts: Contacts) -> list[str]:
-    """Return the held tips that are on bones of the body itself at some of the frames."""
-    own = {(rig.armature, bone) for bone in rig.carrying}
-    return [tip for tip, spans in contacts.spans.items() if any(each.on in own for each in spans)]
+def shares_of_carriers(rig: RigBody, contacts: Contacts, frames: Sequence[float]) -> dict[str, dict[int, Numbers]]:
+    """Return the shares (F), from 0 to 1, by which bones of the body itself carry held tips at frames.
+
+    The bones are given by their numbers, for each tip by its name. A share is 1 in a contact and fades around it.
+    """
+    found = dict[str, dict[int, Numbers]]()
+    for tip, spans in contacts.spans.items():
+        shares = shares_of_spans(np.array(frames, float), spans, rig.contact_fade)
+        for each, share in zip(spans, shares, strict=True):
+            of, bone = each.on if isinstance(each.on, tuple) else (None, "")
+            if of == rig.armature and bone in rig.carrying and share.any():
+                own = found.setdefault(tip, {})
+                number = rig.bones.index(bone)
+                own[number] = own.get(number, 0.0) + share
+    return found
 
 
 def compliance_with_contacts(rig: RigBody, tree: Tree, tasks: Sequence[Task]) -> Numbers | None:

@@ -16,7 +16,7 @@ from mathutils import Matrix
 
 from ...cooperative import Work, finished
 from ...errors import SettingError
-from ...goals.task import FadedTask, PlaceTask, Task
+from ...goals.task import FadedTask, PlaceTask, Task, unwrapped
 from ...items import HELD, REDUCED
 from ...kinematics import Free, Freedom
 from ...kinematics.arrays import Numbers
@@ -247,7 +247,6 @@ def values_before_start(armature: Object, name: str, frame: float) -> tuple[floa
 
 _SURE = 0.8  # of what held tips may slip: the rest is for where nobody measures
 _CLOSE = 0.3  # of what held tips may slip: with more, handles of a smooth curve are fitted
-_AGAIN = 2  # times that held tips are held anew between frames
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -344,10 +343,6 @@ def body_keys(
             inner = whole.inner
             every = np.empty((*rotations.shape[:2], len(inner))), np.empty((3, len(inner)))
             halves = _held_between(whole, bounds, between)
-            for _ in range(_AGAIN if rig.carrying else 0):  # the bones that carry tips move as well
-                between.carry_at(halves, np.flatnonzero(inner))
-                bounds = _bounds(rig, between, settings, rotations, located)
-                halves = _held_between(whole, bounds, between)
             at_halves = between.body.tree.rotations(halves), between.locations(halves, np.flatnonzero(inner))
             for values, here, there in zip(every, (rotations, locations), at_halves, strict=True):
                 values[..., ~inner], values[..., inner] = here, there
@@ -420,7 +415,7 @@ def _bounds(
     shares = {body.number_of[name]: between.samples.influence[name] for name in rig.held}
     held: list[Task] = []
     for task in between.tasks:
-        if isinstance(task, PlaceTask):
+        if isinstance(unwrapped(task), PlaceTask):
             within = settings.within.get(body.tips[task.tip].name, 0.0)
             task = task.within(np.array([within / scale]) if within else _SURE * task.tolerance)
         present = (shares[task.tip] == 1.0).astype(float)  # a tip on its way is bounded by the full bake alone

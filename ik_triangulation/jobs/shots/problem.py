@@ -6,7 +6,7 @@ Every shot that a job solves is made here or in limb_problem.py, whether for a b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from bpy.types import Object, Scene
@@ -14,17 +14,17 @@ from mathutils import Matrix, Vector
 
 from ...cooperative import Work
 from ...errors import ChainError
-from ...goals.from_goals import MARGIN, balance_of, body_tasks, hold_tasks
+from ...goals.from_goals import MARGIN, CarriedTask, balance_of, body_tasks, hold_tasks, moved_from
 from ...goals.orientation import OrientTask
 from ...goals.support import BalanceTask, Heel, HeelTask
-from ...goals.task import Task
+from ...goals.task import PlaceTask, Task
 from ...kinematics import Body
 from ...kinematics.arrays import Columns, Numbers
 from ...kinematics.batch import Geometry, States
-from ...kinematics.batch.algebra import cross, lengths, normalized, product, quaternions
+from ...kinematics.batch.algebra import cross, lengths, normalized, product, quaternions, rotate
 from ...kinematics.body_anatomy import Part
 from ...motion.faded_path import standing
-from ...motion.method import Natural, carried_path
+from ...motion.method import Natural
 from ...motion.reduction import parts_between
 from ...motion.shot import Shot, SolvedPath
 from ...rig.body import BodyRest, RigBody
@@ -36,7 +36,14 @@ from ...solvers.body.capsules import thickness_of
 from ...solvers.body.floor import Floor, floor_of
 from ...solvers.body.reaching import reaching_of
 from ...solvers.natural.posture import USUAL_FPS
-from .contacts import Contacts, carried_tips, compliance_with_contacts, lifted, read_contacts, with_contacts
+from .contacts import (
+    Contacts,
+    compliance_with_contacts,
+    lifted,
+    read_contacts,
+    shares_of_carriers,
+    with_contacts,
+)
 from .held_places import HeldPlaces, Planned
 
 _AHEAD = 0.1  # sine of the angle of a foot to its shin from which on it has a ball ahead of the heel
@@ -75,12 +82,15 @@ class BodyProblem:
             posed = self.reference if animated is None else self.posed(animated.rotations, animated.locations)
             self.held_frames = Geometry(tree, posed).frames
         self.held_frames = with_places(rig, self.held_frames, samples.places)
+        self._carriers: Mapping[str, Mapping[int, Numbers]] = {}
         if contacts:
-            self._animated = self._solved = self.held_frames
+            self._rests = self.held_frames
+            self._carriers = shares_of_carriers(rig, contacts, samples.frames)
             self.held_frames = with_contacts(rig, self.body, contacts, samples, self.held_frames)
             if contacts.ground and rig.hips_motion != "FIXED":
                 self.reference = lifted(self.reference, contacts.ground, samples)
-        self._stands = not rig.planted
+        self._bent = list(dict.fromkeys([*rig.planted, *self._carriers]))
+        self._stands = not self._bent
         self.turned_toes = set[str]()  # those that are turned back in the rotations that were read last
         self.heels = self._heels()
         self._influence = {self.body.number_of[tip]: share for tip, share in samples.influence.items()}
@@ -108,12 +118,20 @@ class BodyProblem:
         return Matrix((self.samples.worlds[..., at] @ found).tolist())
 
     def held_tasks(self, names: Sequence[str]) -> list[Task]:
-        """Return the tasks of held tips, of which planted feet may lift their heels."""
-        heels = {self.body.number_of[name]: heel for name, heel in self.heels.items()}
-        return [
-            HeelTask(task=task, heel=heels[task.tip]) if isinstance(task, OrientTask) and task.tip in heels else task
-            for task in hold_tasks(self.body, names, self.held_frames)
-        ]
+        """Return the tasks of held tips: planted feet may lift their heels, and bones of the body carry some tips."""
+        number_of = self.body.number_of
+        heels = {number_of[name]: heel for name, heel in self.heels.items()}
+        carriers = {number_of[name]: shares for name, shares in self._carriers.items()}
+        tasks = list[Task]()
+        for task in hold_tasks(self.body, names, self.held_frames):
+            if isinstance(task, OrientTask) and task.tip in heels:
+                tasks.append(HeelTask(task=task, heel=heels[task.tip]))
+            elif isinstance(task, PlaceTask) and task.tip in carriers:
+                rests = {row: self._rests[row] for row in carriers[task.tip]}
+                tasks.append(CarriedTask(task=task, carriers=carriers[task.tip], rests=rests))
+            else:
+                tasks.append(task)
+        return tasks
 
     def _heels(self) -> dict[str, Heel]:
         """Return the feet that may lift their heels, by the names of their tips."""
@@ -173,52 +191,30 @@ class BodyProblem:
         )
 
     def path(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Work[SolvedPath]:
-        """Solve all frames together, with the limbs of planted tips bent in the reference as stand() does."""
+        """Solve all frames together, with limbs bent in the reference as stand() does."""
         yield from self.stand(fps_of(scene, self.samples.frames))
-        if tasks is not None or not self.rig.carrying or not self._contacts:
-            return (yield from Natural().solve(self.shot(scene, smoothing, tasks)))
-        arms = {self.body.number_of[tip] for tip in carried_tips(self.rig, self._contacts)}
-        return (yield from carried_path(self.body, self.shot(scene, smoothing), arms, self._carry))
-
-    def _carry(self, states: States) -> tuple[Sequence[Task], float]:
-        """Hold tips on bones of the body as they are in states; return all tasks, and the largest way of a tip."""
-        self._solved = Geometry(self.body.tree, states).frames
-        held = self._carried(self._solved)
-        way = float(np.abs(held - self.held_frames)[:, :, 3].max())
-        self._hold(held)
-        return self.tasks, way
-
-    def carry_as(self, solved: BodyProblem) -> None:
-        """Hold tips on bones of the body where these were solved, at other frames of the same shot."""
-        if not self.rig.carrying or not self._contacts:
-            return
-        frames, away = np.array(self.samples.frames, float), solved._solved - solved._animated
-        known, shown = np.array(solved.samples.frames, float), self._animated.copy()
-        for row in map(self.rig.bones.index, self.rig.carrying):
-            shown[row] += [[np.interp(frames, known, each) for each in rows] for rows in away[row]]
-        self._solved = shown
-        self._hold(self._carried(shown))
-
-    def carry_at(self, states: States, columns: Columns) -> None:
-        """Hold tips on bones of the body where states of some of the frames have these."""
-        self._solved[..., columns] = Geometry(self.body.tree, states).frames
-        self._hold(self._carried(self._solved))
-
-    def _hold(self, frames: Numbers) -> None:
-        self.held_frames = frames
-        self.tasks = [*self.held_tasks(self.rig.held), *self._asked]
+        return (yield from Natural().solve(self.shot(scene, smoothing, tasks)))
 
     def _carried(self, shown: Numbers) -> Numbers:
         """Return all frames as held while bones of the body that carry tips are as shown; (n, 3, 4, F) each."""
-        assert self._contacts is not None
-        return with_contacts(self.rig, self.body, self._contacts, self.samples, self._animated, shown)
+        found = self.held_frames.copy()
+        for tip, carriers in self._carriers.items():
+            end, held = self.body.tip(tip), self.held_frames[self.body.tip(tip).joint]
+            place = rotate(held[:, :3], np.array(end.place)[:, None]) + held[:, 3]
+            for row, share in carriers.items():
+                motion = moved_from(self._rests[row], shown[row])
+                found[end.joint, :, 3] += share * (rotate(motion[:, :3], place) + motion[:, 3] - place)
+        return found
 
     def stand(self, fps: float = USUAL_FPS) -> Work[None]:
-        """Bend the limbs of planted tips in the reference to where these stay: so the hips keep their animation."""
+        """Bend the limbs of tips that are planted, or on bones of the body, in the reference to where these stay.
+
+        So the hips and the trunk keep their animation as far as these limbs reach.
+        """
         if self._stands:
             return
-        planted = self.held_tasks(self.rig.planted)
-        self.reference = yield from standing(self.body, self.reference, planted, self._influence, fps)
+        held = self.held_tasks(self._bent)
+        self.reference = yield from standing(self.body, self.reference, held, self._influence, fps)
         self._stands = True
         self._bound()
 
@@ -226,7 +222,7 @@ class BodyProblem:
     def held_places(self) -> HeldPlaces:
         """The places at which its tips are held, at all of its frames."""
         samples = self.samples
-        carried = self._carried if self.rig.carrying and self._contacts else None
+        carried = self._carried if self._carriers else None
         return HeldPlaces(samples.frames, self.held_frames, samples.influence, samples.bases, self.heels, carried)
 
     def between(self, scene: Scene, without: tuple[float, float] | None = None) -> Work[BodyProblem]:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 LAST = 24
 LEG = 0.9  # [m] from hip to ankle
 ASIDE = (0.0, 0.0, 0.0), (3.0, 0.0, 0.0)
-OLD_FILE = Path(__file__).resolve().parent.parent / "data" / "edition_0.blend"
+OLD_FILE = Path(__file__).resolve().parents[2] / "data" / "edition_0.blend"
 
 
 @pytest.fixture(autouse=True)
