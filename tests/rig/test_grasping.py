@@ -6,9 +6,10 @@ from math import degrees
 import bpy
 import numpy as np
 import pytest
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from ik_triangulation.rig.grasping.hand import GraspingHand
+from ik_triangulation.rig.grasping.opening import Stage, open_rotations
 from ik_triangulation.rig.grasping.surface import HeldSurface
 
 from ..characters import KINDS, character, part_of
@@ -33,6 +34,16 @@ def test_a_hand_holds_a_rod_in_its_palm(kind):
     assert sum(finger.touches > 0 for finger in closed.fingers) >= 3
     assert degrees(closed.opposition) >= 100.0
     assert closed.penetration <= 0.001
+    # The hand opens until nothing is in the way, while it stays where it is, and comes along the way that it goes.
+    there, coming = Matrix.Identity(4), Matrix.Translation(-0.03 * (way.to_quaternion() @ hand.palm))
+    stages = [Stage(0.0, coming), Stage(0.5, there), Stage(1.0, there)]
+    held = hand.moved(way)
+    opened, is_clear = open_rotations(held, closed, surface, stages, [finger.rotations for finger in closed.all])
+    assert is_clear
+    assert [len(each) for each in opened] == [len(finger.rotations) for finger in closed.all]
+    for turns, finger in zip(opened[:4], closed.fingers, strict=True):
+        bends = [sum(turn.angle for turn in each) for each in (turns, finger.rotations)]
+        assert bends[0] <= bends[1] + 1e-6
 
 
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])

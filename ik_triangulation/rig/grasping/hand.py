@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from copy import copy
 from itertools import product
-from math import radians
+from math import inf, radians
 from typing import NamedTuple
 
 import numpy as np
@@ -135,7 +135,7 @@ class GraspingHand:
         The palm comes to the surface, and the hand shifts and turns by at most 2 cm of a grown-up's and 15 degrees.
         The first of a few places is taken at which three fingers touch and the thumb is opposite.
         """
-        best, found = (-1, 0.0, 0), None
+        best, found = (-1, -inf, -1), None
         for way in self._ways(surface):
             hand = self.moved(way)
             fingers = hand._close_fingers(surface)
