@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from bpy.types import Object, PoseBone
+from bpy.types import Object, PoseBone, PropertyGroup
 from mathutils import Matrix, Quaternion, Vector
 
 from ..errors import ChainError
@@ -57,16 +57,16 @@ class Contact(NamedTuple):
         return known
 
 
+def stored_contact(row: PropertyGroup) -> Contact:
+    """Return a contact as an armature stores it."""
+    support, bone, lost = (row.support, row.bone, "") if row.support else (None, "", row.support_name)
+    return Contact(row.tip, row.frame_start, row.frame_end, support, bone, lost)
+
+
 def stored_contacts(armature: Object) -> tuple[Contact, ...]:
     """Return the contacts of an armature in the order of time, except those that end before they start."""
     rows = armature.ik_triangulation.contacts
-    found = (
-        Contact(row.tip, row.frame_start, row.frame_end, row.support, row.bone)
-        if row.support
-        else Contact(row.tip, row.frame_start, row.frame_end, lost=row.support_name)
-        for row in rows
-        if row.frame_start <= row.frame_end
-    )
+    found = (stored_contact(row) for row in rows if row.frame_start <= row.frame_end)
     return tuple(sorted(found, key=lambda each: (each.frame_start, each.tip)))
 
 
