@@ -265,13 +265,13 @@ def _key(
     scene: Scene,
     undo: Undo,
 ) -> None:
-    """Key an empty so that it is at the tail of a bone that has these frames (4x4, world space)."""
+    """Key an empty so that it is at the tail of a bone, in its size, that has these frames (4x4, world space)."""
     bone, looks = armature.pose.bones[tip], armature.pose.bones[tip].ik_triangulation.orientation == "LOOK"
     into, turned = armature.matrix_world.inverted(), armature.matrix_world.to_quaternion().conjugated()
     target.rotation_mode = "QUATERNION"
     locations, rotations = list[tuple[float, ...]](), list[tuple[float, ...]]()
     for place in places:
-        frame = Matrix.LocRotScale(into @ place.translation, turned @ place.to_quaternion(), None)
+        frame = Matrix.LocRotScale(into @ place.translation, turned @ place.to_quaternion(), bone.matrix.to_scale())
         put_at_tip(target, bone, frame, looks)
         locations.append(tuple(target.location))
         rotations.append(tuple(target.rotation_quaternion))

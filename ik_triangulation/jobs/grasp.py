@@ -278,7 +278,7 @@ def _move_hand(
         target_to_tip([Limb.of(bone)], False, scene, view_layer)
     shown = armature.matrix_world @ bone.matrix
     off = shown.inverted() @ tip
-    off.translation /= bone.length
+    off.translation /= bone.bone.length
     return float((shown.translation - start).length), not _is_still(off, _ARRIVED)
 
 

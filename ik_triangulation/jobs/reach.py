@@ -31,7 +31,7 @@ from ..rig.layers import Destination
 from ..rig.limb import Limb, bone_of, ignored
 from ..rig.targets.props import muted
 from ..rig.targets.untouched import take_along_shown
-from ..rig.timeline import check_nla, evaluated_time
+from ..rig.timeline import check_nla, evaluated_time, fps_of
 from ..rig.units import distance_text
 from .props import StopOfProp, check_held, held_props, hold_props, own_holds
 from .reach_motion import STRAIGHT, BodyReachMotion, BodyVisit, ReachMotion, ReachStyle, TargetVisit
@@ -170,7 +170,7 @@ def reach_through(
         visits = yield from relay(_visits(stops, readers, seconds), (0, whole))
         visits[0].samples[frame_start] = begun_as_shown(visits[0].samples[frame_start], readers[0])
     solved: list[SolvedFrame] = []
-    for result in ReachMotion(bones, visits, style).frames(frame_start, return_frames):
+    for result in ReachMotion(bones, visits, style, fps_of(scene, [])).frames(frame_start, return_frames):
         solved.append(result)
         yield len(solved), whole
     warnings += [text for reader in readers for text in reader.warnings]

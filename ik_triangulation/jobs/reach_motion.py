@@ -104,10 +104,10 @@ class _Step(NamedTuple):
 
 
 class ReachMotion:
-    """Motion of a limb from its pose through `visits`, and back."""
+    """Motion of a limb from its pose through `visits`, and back, at `fps` frames a second."""
 
-    def __init__(self, bones: Bones, visits: Sequence[TargetVisit], style: ReachStyle) -> None:
-        self._bones, self._visits, self._style = bones, visits, style
+    def __init__(self, bones: Bones, visits: Sequence[TargetVisit], style: ReachStyle, fps: float) -> None:
+        self._bones, self._visits, self._style, self._fps = bones, visits, style, fps
         self._goals = {visit.frame: GoalReader() for visit in visits}
 
     def frames(self, frame_start: int, return_frames: int = 0) -> Iterator[SolvedFrame]:
@@ -218,7 +218,8 @@ class ReachMotion:
             arrive.pose.base.to_3x3().inverted() @ steps[-1].now.rig.world.to_3x3().inverted() @ Vector((0.0, 0.0, 1.0))
         )
         poses = tree.states(left), tree.states(arrived), tree.states(every)
-        work = along_arc(tree, form if len(chain.joints) > 2 else PLAIN_LIMB, poses, shares, np.array(up))
+        form = form if len(chain.joints) > 2 else PLAIN_LIMB
+        work = along_arc(tree, form, poses, shares, np.array(up), self._fps)
         rotations = finished(work)
         solutions = []
         for k, (step, each) in enumerate(zip(steps, blended, strict=True), 1):
@@ -408,6 +409,7 @@ class BodyReachMotion:
         rotations, geometry = tree.rotations(moving), Geometry(tree, moving)
         times = np.clip((np.arange(whole + 1) / whole - _HAND_LATER) / (1.0 - _HAND_LATER), 0.0, 1.0)
         shares = np.array([self._style.profile(time) for time in times])
+        fps = fps_of(self._scene, problem.samples.frames)
         reaching = {problem.body.number_of[problem.body.tip(limb.tip).name] for limb in problem.rig.limbs}
         found, up = rotations.copy(), np.linalg.inv(problem.samples.worlds[:3, :3, 0]) @ np.array((0.0, 0.0, 1.0))
         for joint, tip in limbs_with_swivel(tree):
@@ -421,7 +423,7 @@ class BodyReachMotion:
                 seen = limb.frames(tree, there, turned)
                 poses.append(limb.tree.posed(limb.tree.rotations(seen), own))
             upwards = own.root[..., -1].T @ up
-            led = yield from along_arc(limb.tree, limb.form, (poses[0], poses[1], own), shares, upwards)
+            led = yield from along_arc(limb.tree, limb.form, (poses[0], poses[1], own), shares, upwards, fps)
             found[list(limb.joints)] = led
         states = tree.posed(found, moving).take(np.arange(1, whole))
         floor = problem.floor

@@ -116,8 +116,8 @@ def new_ball(armature: Object, tip: str) -> Object:
     places = []
     for bone in both:
         look = look_of(armature, bone.name)
-        ahead = look.origin + look.axis * (_AHEAD * bones[tip].length)
-        places.append(armature.matrix_world @ bone.matrix @ (Vector((0.0, bone.length, 0.0)) + ahead))
+        ahead = look.origin + look.axis * (_AHEAD * bones[tip].bone.length)
+        places.append(armature.matrix_world @ bone.matrix @ (Vector((0.0, bone.bone.length, 0.0)) + ahead))
     ball.location = sum(places, Vector()) / len(places)
     ball.empty_display_type = "SPHERE"
     return ball

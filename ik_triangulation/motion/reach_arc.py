@@ -20,7 +20,6 @@ from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import rotate, rotate_back, square_to
 from ..kinematics.batch.tree import TreeTip
 from ..solvers.natural import LimbForm
-from ..solvers.natural.posture import USUAL_FPS
 from .limb_motion import limb_motion
 from .shot import Shot
 
@@ -80,13 +79,13 @@ def along_arc(
     poses: tuple[States, States, States],
     shares: Numbers,
     up: Numbers,
-    fps: float = USUAL_FPS,
+    fps: float,
 ) -> Work[Numbers]:
     """Return the rotations (n, 4, F) of a limb whose wrist goes along an arc.
 
     The `poses` of all frames are those that the limb leaves, those at which it arrives, and the blend of both that it
-    stays near; the first and the last frame of that blend meet the path. `shares` (F) are those of the distance, and
-    `up` (3) is seen from what carries the limb.
+    stays near; the first and the last frame of that blend meet the path. `shares` (F) are those of the distance, `up`
+    (3) is seen from what carries the limb, and there are `fps` frames a second.
     """
     leading = _without_end(tree) if form.has_end else tree
     rotations = [tree.rotations(each) for each in poses]

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from bpy.types import Object, PoseBone
+from bpy.types import Object, PoseBone, PropertyGroup
 from mathutils import Matrix, Quaternion, Vector
 
 from ..errors import ChainError
 from ..kinematics import Body, BodyTip, Free, Freedom, Inheritance, Joint, Locked
+from ..kinematics.arrays import Numbers
 from ..kinematics.body import segments_by_length
 from ..kinematics.body_anatomy import anatomical_masses
 from .anatomy.limbs import rest_body, rest_bones
@@ -34,7 +35,7 @@ class Contact(NamedTuple):
     """The span of frames, first and last one, in which the tail of the bone `tip` is planted.
 
     It keeps its place on a `support`, or on a `bone` of that, and goes along with it; without one it stays in the
-    world.
+    world. `lost` is the name of a support that was deleted.
     """
 
     tip: str
@@ -42,6 +43,7 @@ class Contact(NamedTuple):
     frame_end: float
     support: Object | None = None
     bone: str = ""
+    lost: str = ""
 
     @property
     def on(self) -> ContactSupport | None:
@@ -50,17 +52,21 @@ class Contact(NamedTuple):
 
     def to_dict(self) -> dict[str, str | float]:
         """Return the contact for JSON: the support by its name, which is empty in the world."""
-        return {**self._asdict(), "support": self.support.name if self.support is not None else ""}
+        known = {**self._asdict(), "support": self.support.name if self.support is not None else ""}
+        del known["lost"]
+        return known
+
+
+def stored_contact(row: PropertyGroup) -> Contact:
+    """Return a contact as an armature stores it."""
+    support, bone, lost = (row.support, row.bone, "") if row.support else (None, "", row.support_name)
+    return Contact(row.tip, row.frame_start, row.frame_end, support, bone, lost)
 
 
 def stored_contacts(armature: Object) -> tuple[Contact, ...]:
     """Return the contacts of an armature in the order of time, except those that end before they start."""
     rows = armature.ik_triangulation.contacts
-    found = (
-        Contact(row.tip, row.frame_start, row.frame_end, row.support, row.bone if row.support else "")
-        for row in rows
-        if row.frame_start <= row.frame_end
-    )
+    found = (stored_contact(row) for row in rows if row.frame_start <= row.frame_end)
     return tuple(sorted(found, key=lambda each: (each.frame_start, each.tip)))
 
 
@@ -80,6 +86,8 @@ def add_contact(armature: Object, contact: Contact) -> None:
     row = stored.contacts.add()
     row.tip, row.frame_start, row.frame_end = contact.tip, round(contact.frame_start), round(contact.frame_end)
     row.support, row.bone = contact.support, contact.bone
+    if contact.support is None:
+        row.support_name = contact.lost
     stored.contact = len(stored.contacts) - 1
 
 
@@ -184,6 +192,11 @@ class RigBody:
     def length(self, name: str) -> float:
         """Return the length of a bone of the body, scaled [armature space]."""
         return float(self.armature.data.bones[name].length * self.sizes[self.bones.index(name)])
+
+    def shown_frame(self, name: str, frame: Numbers) -> Matrix:
+        """Return the frame (4x4) that a bone is shown in, scaled, whose solved `frame` (3, 4) has no scale."""
+        size = self.sizes[self.bones.index(name)]
+        return Matrix((*frame.tolist(), (0.0, 0.0, 0.0, 1.0))) @ Matrix.Scale(size, 4)
 
     @cached_property
     def toes(self) -> dict[str, str]:

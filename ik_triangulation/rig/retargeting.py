@@ -23,6 +23,7 @@ from ..kinematics.arrays import Numbers
 from ..kinematics.rotation import orientation
 from ..motion.contacts import Indexed, Planted, planted, planted_spans
 from .anatomy.limbs import ARM, LEG, NECK, BodyLimb, rest_body
+from .armature import uniform_scale
 from .freedom import can_turn
 from .stance import end_frames, frame_along, stance_of
 
@@ -60,7 +61,7 @@ class Figure:
 
     def __init__(self, armature: Object, limbs: Sequence[BodyLimb] = (), hips: str = "") -> None:
         """Raises ChainError, which names what is missing, without two arms and two legs that hang together."""
-        self.armature, self.body = armature, rest_body(armature)
+        self.armature, self.body, self._at_rest = armature, rest_body(armature), _scaled_rests(armature)
         found = limbs or [limb for kind in (ARM, LEG, NECK) for limb in self.body.limbs(kind)]
         pairs = {kind: {limb.side: limb.bones for limb in reversed(found) if limb.kind is kind} for kind in (ARM, LEG)}
         for kind, both in pairs.items():
@@ -117,7 +118,7 @@ class Figure:
         """Return the space of the stance (4x4, world space) for the armature where it is now."""
         world, stance = self.armature.matrix_world, stance_of(self.armature)
         turn = orientation(world.to_3x3()) @ frame_along(stance.front, stance.up)
-        heads = {name: world @ self.armature.data.bones[bone].head_local for name, bone in self.bones.items()}
+        heads = {name: world @ self._at_rest[bone].translation for name, bone in self.bones.items()}
         pelvis = (heads["thigh.L"] + heads["thigh.R"]) / 2.0
         ankles = (heads["foot.L"] + heads["foot.R"]) / 2.0
         up = turn @ Vector((0.0, 0.0, 1.0))
@@ -126,8 +127,7 @@ class Figure:
     @cached_property
     def rest(self) -> dict[str, Matrix]:
         """Frames of all parts at rest (4x4), without scale."""
-        bones = self.armature.data.bones
-        return {name: (self._into @ bones[bone].matrix_local).normalized() for name, bone in self.bones.items()}
+        return {name: (self._into @ self._at_rest[bone]).normalized() for name, bone in self.bones.items()}
 
     def at_rest(self, name: str) -> Vector:
         """Return the place of a part's head at rest."""
@@ -144,8 +144,7 @@ class Figure:
         return sum((b - a).length for a, b in itertools.pairwise(heads))
 
     def _heads(self, end: str) -> list[Vector]:
-        bones = self.armature.data.bones
-        return [self._into @ bones[name].head_local for name in self.limbs[end]]
+        return [self._into @ self._at_rest[name].translation for name in self.limbs[end]]
 
     @cached_property
     def frames(self) -> dict[str, dict[str, Quaternion]]:
@@ -181,7 +180,8 @@ class Figure:
             return along * (_PALM * (wrist - elbow).length)
         bone = self.armature.data.bones[self.bones[end]]
         toe = next((each for each in bone.children if self._part(each.name) == "toe"), None)
-        return self._into @ (toe.head_local if toe else bone.tail_local) - wrist
+        tail = self._at_rest[bone.name] @ Vector((0.0, bone.length, 0.0))
+        return self._into @ (self._at_rest[toe.name].translation if toe else tail) - wrist
 
     def see(self, depsgraph: Depsgraph) -> dict[str, PartPlace]:
         """Return where all parts are, as evaluated."""
@@ -192,6 +192,19 @@ class Figure:
             turn = orientation(frame.to_3x3()) @ self.rest[name].to_quaternion().conjugated()
             found[name] = PartPlace(frame.translation, turn)
         return found
+
+
+def _scaled_rests(armature: Object) -> dict[str, Matrix]:
+    """Return the frames of all bones at rest, in the sizes that they are shown in now (4x4, armature space)."""
+    found = dict[str, Matrix]()
+    for bone in armature.pose.bones:
+        rest, above = bone.bone.matrix_local, bone.parent
+        place = (
+            found[above.name] @ (above.bone.matrix_local.inverted() @ rest.translation) if above else rest.translation
+        )
+        size = uniform_scale(bone.matrix) or 1.0
+        found[bone.name] = Matrix.LocRotScale(place, rest.to_quaternion(), (size,) * 3)
+    return found
 
 
 class Retargeting:

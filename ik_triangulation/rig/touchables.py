@@ -14,7 +14,7 @@ from mathutils import Matrix, Vector
 from ..errors import ChainError, TargetError
 from ..kinematics.arrays import Numbers
 from .armature import is_flat
-from .body import ContactSupport, RigBody
+from .body import Contact, ContactSupport, RigBody, stored_contact
 from .checks import is_evaluated
 from .dependencies import Dependencies, Node
 from .targets.props import holds_on
@@ -164,19 +164,35 @@ def support_name(support: ContactSupport) -> str:
     return ": ".join(filter(None, (support[0].name, support[1])))
 
 
+def _which(contact: Contact) -> str:
+    """Return the beginning of a sentence about what a contact is on."""
+    name = support_name(contact.on) if contact.on else ""
+    return f"'{name}', which '{contact.tip}' is in contact with from frame {contact.frame_start:g} on,"
+
+
+def missing_support(contact: Contact, scene: Scene) -> str | None:
+    """Return what to do about a contact on an object or bone that is not in a scene, as after *Delete*; else None."""
+    if contact.on is None:
+        return None
+    ob, bone = contact.on
+    if scene not in ob.users_scene:
+        return f"{_which(contact)} is not in this scene. Choose another object for that contact, or remove it."
+    if bone and (ob.type != "ARMATURE" or bone not in ob.pose.bones):
+        return f"{_which(contact)} has no such bone. Choose another for that contact, or remove it."
+    return None
+
+
 def check_supports(rig: RigBody, scene: Scene) -> None:
     """Raise the IKError that explains why the contacts of a body cannot be held on what they are on."""
     for each in rig.contacts:
         if each.on is None:
             continue
-        where = f"'{support_name(each.on)}', which '{each.tip}' is in contact with from frame {each.frame_start:g} on,"
         ob, bone = each.on
-        if scene not in ob.users_scene:
-            raise TargetError(f"{where} is not in this scene. Choose another object for that contact, or remove it.")
-        if bone and (ob.type != "ARMATURE" or bone not in ob.pose.bones):
-            raise TargetError(f"{where} has no such bone. Choose another for that contact, or remove it.")
+        missing = missing_support(each, scene)
+        if missing:
+            raise TargetError(missing)
         if ob == rig.armature and bone and each.tip in rig.line(bone):
-            raise ChainError(f"{where} hangs on '{each.tip}' itself. Choose another bone for that contact.")
+            raise ChainError(f"{_which(each)} hangs on '{each.tip}' itself. Choose another bone for that contact.")
     for one in rig.contacts:
         for other in rig.contacts:
             crossed = one.on == (rig.armature, other.tip) and other.on == (rig.armature, one.tip)
@@ -203,6 +219,11 @@ def lost_support(contact: PropertyGroup) -> str | None:
         f"'{contact.support_name}', which '{contact.tip}' was in contact with from frame {contact.frame_start} on, was "
         "deleted: the contact stays at one place in the world. Choose another object for it, or remove it."
     )
+
+
+def support_problem(contact: PropertyGroup, scene: Scene) -> str | None:
+    """Return what to do about a stored contact whose object or bone is gone, or None."""
+    return lost_support(contact) or missing_support(stored_contact(contact), scene)
 
 
 def lost_supports(armature: Object) -> list[str]:

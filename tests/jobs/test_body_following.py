@@ -62,7 +62,8 @@ def test_the_property_is_named_with_the_value_to_give_it(rig):
     assert (note.bone, note.tip) == ("head", "neck")
     assert note.remedy[:2] == ("spine", "head_follow")
     assert (note.remedy.now, note.remedy.value) == (0.0, 1.0)
-    assert "'head_follow' of 'spine' is 0. Set it to 1." in report.warnings[-1]
+    (told,) = report.warnings  # not to mute the constraint as well
+    assert "'head_follow' of 'spine' is 0. Set it to 1." in told
     assert report.tips["head"].missed
 
 
@@ -77,6 +78,16 @@ def test_it_is_set_and_keyed_and_the_head_then_looks(rig):
     assert found.not_following == ()
     assert not found.warnings
     assert not_following(body, range(1, LAST + 1), *where()) == []
+
+
+def test_what_else_moves_the_head_is_told_once_the_property_is_set(rig):
+    turned = rig.pose.bones["head"].constraints.new("COPY_ROTATION")
+    turned.target, turned.subtarget, turned.influence = rig, "foot.L", 0.5
+    body = body_of(rig, "head")
+    report = with_followers(bake_body(body, 1, LAST), body, *where())
+    assert not any("Copy Rotation" in warning for warning in report.warnings)
+    let_body_follow(body, 1, LAST)
+    assert any("Copy Rotation" in warning for warning in measured_again(body, report, *where()).warnings)
 
 
 def test_nothing_is_set_where_all_follow(rig):

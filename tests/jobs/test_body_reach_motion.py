@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 FRAMES = range(1, 26)
 
 
-def solved(way=(-0.2, -0.3, -0.45), back=0, **style):
+def solved(way=(-0.2, -0.3, -0.45), back=0, frames=FRAMES, **style):
     rig = set_up_rig()
     for name, sign in zip(HANDS, (1.0, -1.0), strict=True):
         target = rig.pose.bones[name].ik_triangulation.target
@@ -31,9 +31,9 @@ def solved(way=(-0.2, -0.3, -0.45), back=0, **style):
         rig.pose.bones[name].lock_rotation = (True, True, True)
         rig.pose.bones[name].lock_rotation_w = rig.pose.bones[name].lock_rotations_4d = True
     body = body_of(rig, "hand.L")
-    samples = finished(read_body(body, bpy.context.scene, FRAMES))
+    samples = finished(read_body(body, bpy.context.scene, frames))
     problem = BodyProblem(body, samples)
-    last = FRAMES[-1] - back
+    last = frames[-1] - back
     how = style_of(*(style.get(name, given) for name, given in _USUAL.items()))
     motion = BodyReachMotion(problem, [BodyVisit(last, last, samples.goals)], how, bpy.context.scene)
     return problem, motion, finished(motion.solved(back))
@@ -96,3 +96,13 @@ def test_along_a_bowed_path_the_trunk_begins_before_the_hands():
     turned = np.arccos(np.clip(np.abs((rotations[spine, :, :1] * rotations[spine]).sum(0)), 0.0, 1.0))
     begun = [int(np.argmax(each >= 0.1 * each[-1])) for each in (turned, along)]
     assert begun[0] <= begun[1]
+
+
+def test_a_bowed_path_is_the_same_at_twice_the_frames_a_second():
+    found = []
+    for fps, frames in ((30, range(1, 26)), (60, range(1, 50))):
+        bpy.context.scene.render.fps = fps
+        problem, _, states = solved(path="BOW", frames=frames)
+        wrist = problem.body.tree.tips[problem.body.number_of["hand.L"]].joint
+        found.append(Geometry(problem.body.tree, states).heads[problem.body.tree.parents[wrist]])
+    assert np.abs(found[0] - found[1][:, ::2]).max() < 1e-6

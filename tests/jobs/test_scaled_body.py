@@ -4,15 +4,18 @@
 import bpy
 import numpy as np
 import pytest
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from ik_triangulation.errors import ChainError, RigError
 from ik_triangulation.jobs.bake import bake_body
+from ik_triangulation.jobs.edits.spaces import set_space
+from ik_triangulation.jobs.follow_rig import follow_rig
 from ik_triangulation.jobs.live import following as live
 from ik_triangulation.jobs.pose import solve_body_pose
+from ik_triangulation.jobs.setup import set_up_body
 from ik_triangulation.jobs.shots.problem import body_of
 
-from ..bodies import human_rig, set_up_rig
+from ..bodies import human_rig, set_up_rig, walking_body
 from ..rigs import nothing_lost
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -108,6 +111,79 @@ def test_a_scaled_body_is_posed_and_followed_as_it_is_baked():
     target.location.z -= 0.2
     bpy.context.view_layer.update()
     assert (rig.matrix_world @ rig.pose.bones["hand.L"].tail - target.location).length < 1e-3
+
+
+def test_a_target_in_a_space_on_a_scaled_bone_of_the_body_stays_where_that_begins():
+    rig = set_up(by_root)
+    target = rig.pose.bones["hand.L"].ik_triangulation.target
+    target.animation_data_clear()
+    target.location = rig.matrix_world @ rig.pose.bones["hand.L"].tail + Vector((-0.1, -0.1, 0.1))
+    bpy.context.view_layer.update()
+    set_space(rig, "hand.L", rig, "spine.001", 3, 9)
+    report = bake_body(body_of(rig, "hand.R"), 1, LAST)
+    assert report.reached, report.text
+    places = []
+    for frame in (2, 3):
+        bpy.context.scene.frame_set(frame)
+        places.append(target.matrix_world.translation.copy())
+    assert (places[1] - places[0]).length < 0.02
+
+
+def off_tip(rig, name):
+    """How far the target of a limb is from its tip."""
+    bone = rig.pose.bones[name]
+    return (rig.matrix_world @ bone.tail - bone.ik_triangulation.target.matrix_world.translation).length
+
+
+def test_targets_that_wait_are_at_the_tips_of_scaled_bones():
+    rig = with_root(human_rig())
+    by_root(rig)
+    bpy.context.view_layer.update()
+    set_up_body(rig)
+    target = rig.pose.bones["hand.R"].ik_triangulation.target
+    target.location += Vector((0.1, -0.3, -0.3))
+    bpy.context.view_layer.update()
+    solve_body_pose(body_of(rig, "hand.R"), bpy.context.scene)
+    assert off_tip(rig, "hand.L") < 1e-5
+    live.start(rig, "hand.R")
+    target.location.z -= 0.2
+    bpy.context.view_layer.update()
+    assert off_tip(rig, "hand.R") < 1e-3
+    assert off_tip(rig, "hand.L") < 1e-5
+
+
+def test_a_target_on_a_scaled_bone_of_the_body_is_met_in_live():
+    rig = set_up(by_root)
+    targets = [rig.pose.bones[name].ik_triangulation.target for name in ("hand.L", "hand.R")]
+    for target in targets:
+        target.animation_data_clear()
+    bpy.context.view_layer.update()
+    place = Matrix.Translation(rig.matrix_world @ rig.pose.bones["hand.L"].tail + Vector((-0.1, -0.1, 0.1)))
+    targets[0].parent, targets[0].parent_type, targets[0].parent_bone = rig, "BONE", "spine.001"
+    bpy.context.view_layer.update()
+    targets[0].matrix_world = place
+    live.start(rig, "hand.R")
+    targets[1].location += Vector((0.2, -0.4, -0.4))
+    bpy.context.view_layer.update()
+    assert max(off_tip(rig, name) for name in ("hand.L", "hand.R")) < 1e-3
+
+
+@pytest.mark.parametrize("of_source", [False, True])
+def test_a_character_that_its_root_scales_is_followed_and_follows_as_one_that_its_object_scales(of_source):
+    every = []
+    for scale_it in (by_root, by_object):
+        bpy.ops.wm.read_homefile(use_empty=True)
+        source = with_root(walking_body(LAST))
+        bpy.ops.object.mode_set(mode="OBJECT")
+        source.location.x = 2.0
+        rig = with_root(human_rig())
+        scale_it(source if of_source else rig)
+        bpy.context.view_layer.update()
+        result = follow_rig(rig, source, 1, LAST)
+        report = bake_body(body_of(rig, result.tips[0]), 1, LAST)
+        assert report.reached, report.text
+        every.append(shown(rig))
+    assert np.abs(every[0] - every[1]).max() < 1e-4
 
 
 def test_a_scale_that_changes_is_named():

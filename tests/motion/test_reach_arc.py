@@ -11,6 +11,7 @@ from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.motion.reach_arc import along_arc, arc, bow_of
 from ik_triangulation.motion.timing import profile
 from ik_triangulation.solvers.natural import LimbForm
+from ik_triangulation.solvers.natural.posture import USUAL_FPS
 
 from ..solvers.natural.arms import arm, motion
 
@@ -61,7 +62,7 @@ def test_the_wrist_is_on_the_arc_and_both_ends_stay(seed):
     blend = first + SHARES * (last - first)
     between = tree.posed(blend / np.linalg.norm(blend, axis=1, keepdims=True), there)
     form = LimbForm(has_end=True, flexion=Vector((0.3, 0.8, 0.2)))
-    found = finished(along_arc(tree, form, (left, arrived, between), SHARES, UP))
+    found = finished(along_arc(tree, form, (left, arrived, between), SHARES, UP, USUAL_FPS))
     assert np.abs(found[:, :, [0, -1]] - tree.rotations(between)[:, :, [0, -1]]).max() < 1e-9
     wrist = Geometry(tree, tree.posed(found, there)).heads[2]
     assert wrist == pytest.approx(arc(wrist[:, :1], wrist[:, -1:], SHARES, _bow(tree, wrist)), abs=1e-3)

@@ -46,6 +46,19 @@ def test_a_hand_holds_a_rod_in_its_palm(kind):
         assert bends[0] <= bends[1] + 1e-6
 
 
+def test_fingers_of_a_hand_that_a_bone_scales_do_not_pass_into_what_they_hold():
+    kind = next(iter(KINDS))
+    rig = character(kind)
+    hand = rig.pose.bones[part_of(rig, kind, "hand").name]
+    hand.parent_recursive[-1].scale = (1.5,) * 3
+    bpy.context.view_layer.update()
+    grasping = GraspingHand(rig, hand.name)
+    surface = HeldSurface(rod(grasping, 0.033), bpy.context.evaluated_depsgraph_get())
+    _, closed = grasping.settle(surface)
+    assert sum(finger.touches > 0 for finger in closed.fingers) >= 3
+    assert closed.penetration <= 0.001
+
+
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
 def test_what_is_inside_is_told_at_sharp_edges_too(size):
     """A long prism: across, it is a triangle with acute corners."""
@@ -63,3 +76,27 @@ def test_what_is_inside_is_told_at_sharp_edges_too(size):
         inside += within
         assert (surface.distance(size * Vector((x, y, z))) < 0.0) == within, (x, y, z)
     assert inside > 20
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_what_is_outside_is_told_at_a_sharp_corner_one_side_of_which_has_many_faces(mirrored):
+    """A spike, one side of which is a fan: its faces tell no more together than the single face of another side."""
+    base = np.array([(0.25, -0.1, 0.0), (-0.25, -0.1, 0.0), (0.0, 0.15, 0.0)])
+    fan = [tuple(base[0] + (base[1] - base[0]) * k / 12) for k in range(13)]
+    corners = [(0.0, 0.0, 3.0), *fan, tuple(base[2])]
+    faces = [(0, k + 1, k) for k in range(1, 13)] + [(0, 14, 13), (0, 1, 14), tuple(range(1, 15))]
+    mesh = bpy.data.meshes.new("Spike")
+    mesh.from_pydata(corners, [], faces)
+    spike = place(bpy.data.objects.new("Spike", mesh))
+    spike.scale.x = -1.0 if mirrored else 1.0
+    bpy.context.view_layer.update()
+    surface = HeldSurface(spike, bpy.context.evaluated_depsgraph_get())
+    sides = [np.array(corners)[list(face[:3])] for face in (faces[0], *faces[12:14])]
+    normals = [np.cross(b - a, c - a) / np.linalg.norm(np.cross(b - a, c - a)) for a, b, c in sides]
+    random, inside = np.random.default_rng(3), 0
+    for point in random.uniform((-0.3, -0.3, 2.0), (0.3, 0.3, 3.4), (2000, 3)) * (1.0 - 2.0 * mirrored, 1.0, 1.0):
+        seen = point * (1.0 - 2.0 * mirrored, 1.0, 1.0)
+        within = all((seen - side[0]) @ normal < 0.0 for side, normal in zip(sides, normals, strict=True))
+        inside += within
+        assert (surface.distance(Vector(point)) < 0.0) == within, point
+    assert inside > 3

@@ -12,6 +12,7 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import AnimationError
 from ik_triangulation.jobs.bake import bake, bake_body, bake_limbs, delete_generated, rebake
+from ik_triangulation.jobs.edits.edit import pull
 from ik_triangulation.jobs.follow_rig import follow_rig
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.jobs.setup import add_limbs, set_up_body
@@ -455,11 +456,29 @@ def test_a_walk_is_followed_on_the_ik_controls_which_show_what_the_fk_controls_d
             curve.keyframe_points[7].type = "KEYFRAME"
     again = bake_body(body, 1, last, keep=True)
     assert any("kept at 1 frames" in text for text in again.warnings)
+    tip = next(limb.tip for limb in body.limbs if "hand" in limb.tip)
+    with nothing_lost(), pytest.raises(AnimationError, match="is baked onto IK controls, which cannot be edited so"):
+        pull(rig, tip, 6, (0.0, 0.0, 0.1), 3)
     delete_generated(rig, bones_with_controls(body))
     left = {
         name: keys for name, keys in all_keys(rig).items() if "hand_ik.L" not in name[0] and "pose.bones" in name[0]
     }
     assert {name for name in left if "IK_FK" not in name[0] and "pole_vector" not in name[0]} == set(before)
+
+
+def test_a_body_that_its_root_scales_is_shown_by_its_ik_controls(rig):
+    rig.pose.bones["root"].scale = (1.2,) * 3
+    bpy.context.view_layer.update()
+    set_up_body(rig)
+    target = rig.pose.bones["hand_fk.L"].ik_triangulation.target
+    target.location += Vector((-0.12, -0.36, 0.12))
+    body = body_of(rig, "hand_fk.L")
+    report = bake_body(body, 1, 3, settings=replace(body_settings(body), keys_on="IK"))
+    assert report.reached
+    assert not report.warnings
+    ends, elbows = sides_apart(rig, (1, 3))
+    assert ends < 1e-4
+    assert elbows < 0.015
 
 
 def frames_shown(rig, frames):

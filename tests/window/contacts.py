@@ -69,6 +69,13 @@ def _on_a_cart():
     yield from wait.end()
     yield 0.5
     screen.picture("contacts-on-a-cart-baked")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    with bpy.context.temp_override(selected_objects=[bpy.data.objects["Cart"]]):
+        bpy.ops.object.delete()  # the file keeps what a contact names
+    bpy.ops.object.mode_set(mode="POSE")
+    assert not bpy.data.objects["Cart"].users_scene
+    yield from buttons.find("support")
+    screen.picture("contacts-on-a-cart-deleted")
 
 
 def _way() -> float:

@@ -130,14 +130,15 @@ def _baked_part(bone: PoseBone, edit: Falloff, scene: Scene) -> EditedPart:
         raise AnimationError(
             f"The target of '{tip}' was not moved or keyed yet. Press Target from Animation first, then Bake."
         )
-    rig, smoothing = None, 0.0
+    rig, smoothing, keys_on = None, 0.0, "FK"
     if is_recorded_body(armature, tip):
         rig, span, settings, _ = recorded_body(armature, tip, scene)
-        smoothing = float(settings.get("smoothing", 0.0))
+        smoothing, keys_on = float(settings.get("smoothing", 0.0)), settings.get("keys_on", keys_on)
         limb = next(each for each in rig.limbs if each.tip == tip)
     else:
         try:
             limb, span, _ = recorded_bake(armature, tip, scene)
+            keys_on = limb.keys_on
         except AnimationError:
             if has_baked_layers(armature, [tip, *(above.name for above in bone.parent_recursive)]):
                 raise AnimationError(
@@ -145,8 +146,13 @@ def _baked_part(bone: PoseBone, edit: Falloff, scene: Scene) -> EditedPart:
                     "bake it into the active action."
                 ) from None
             raise
-    if limb.keys_on == "IK" or not is_baked(armature, rig.bones if rig else limb.in_order):
-        raise AnimationError(f"'{tip}' has no baked keys in the active action. Bake it first, onto its own bones.")
+    if keys_on == "IK":
+        raise AnimationError(
+            f"'{tip}' is baked onto IK controls, which cannot be edited so. Move its target and press Bake Again, or "
+            "choose FK controls for Keys On and bake."
+        )
+    if not is_baked(armature, rig.bones if rig else limb.in_order):
+        raise AnimationError(f"'{tip}' has no baked keys in the active action. Bake it first.")
     first, last, step = span
     if not first <= edit.frame <= last:
         raise AnimationError(f"Frame {edit.frame:g} is not in the bake, from {first:g} to {last:g}. Choose another.")

@@ -469,4 +469,4 @@ def _flipped(armature: Object, contact: Contact, later: int) -> Contact:
     """Return a contact of the other side, on the other bone if it is on one of the same armature."""
     bone = _flip(armature, contact.bone) if contact.bone and contact.support == armature else contact.bone
     first, last = contact.frame_start + later, contact.frame_end + later
-    return Contact(_flip(armature, contact.tip), first, last, contact.support, bone)
+    return contact._replace(tip=_flip(armature, contact.tip), frame_start=first, frame_end=last, bone=bone)

@@ -10,7 +10,7 @@ from time import perf_counter
 
 import bpy
 from bpy.types import ID, Action, Depsgraph, Object, PoseBone, Scene, ViewLayer
-from mathutils import Matrix, Quaternion
+from mathutils import Quaternion
 
 from ...errors import ChainError, IKError
 from ...goals.from_goals import body_tasks
@@ -417,10 +417,7 @@ class LiveBody(LiveState):
         if not waiting:
             return
         frames = Geometry(motion.problem.body.tree, motion.states).frames[..., 0]
-        matrices = {
-            name: Matrix([*frame.tolist(), (0, 0, 0, 1)]) for name, frame in zip(rig.bones, frames, strict=True)
-        }
-        take_along(waiting, matrices.__getitem__, ExitStack())
+        take_along(waiting, lambda name: rig.shown_frame(name, frames[rig.bones.index(name)]), ExitStack())
 
     @staticmethod
     def _waiting_bones(armature: Object, tips: Sequence[str]) -> list[PoseBone]:

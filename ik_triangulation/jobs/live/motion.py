@@ -274,7 +274,7 @@ class LiveGoals:
     def _see_carriers(self, depsgraph: Depsgraph) -> None:
         """Read where the bones of the body are that carry targets."""
         bones = self.rig.armature.evaluated_get(depsgraph).pose.bones if any(self._carriers) else {}
-        self._into = {name: bones[name].matrix.inverted() for name in self._carriers if name}
+        self._into = {name: bones[name].matrix.normalized().inverted() for name in self._carriers if name}
 
 
 def _is_driven(rig: RigBody) -> bool:

@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 
-import numpy as np
 from bpy.types import Scene, ViewLayer
-from mathutils import Matrix
 
 from ...cooperative import Work
 from ...errors import RigError
@@ -92,14 +90,14 @@ def follow_written(
         kept = kept_by_hand(limb, *map(clock.time, ends)) if keep else {}
         bake = LimbBake(limb, (), ends, destination, kept)
         names = [each.bone for each in controls.showing]
-        rows = np.moveaxis(frames[[rig.bones.index(name) for name in names]], -1, 0).tolist()
+        rows = [frames[rig.bones.index(name)] for name in names]
         places = {
             frame: LimbPlaces.at(
-                {name: Matrix((*row, (0.0, 0.0, 0.0, 1.0))) for name, row in zip(names, each, strict=True)},
+                {name: rig.shown_frame(name, row[..., k]) for name, row in zip(names, rows, strict=True)},
                 controls,
                 limb,
             )
-            for frame, each in zip(problem.samples.frames, rows, strict=True)
+            for k, frame in enumerate(problem.samples.frames)
         }
         posed = [each for each in rig.limbs if each.tip == limb.tip]
         parts.append(OntoControls(bake, controls, places, problem.body.reach(limb.tip), posed))

@@ -113,9 +113,9 @@ class BodyProblem:
         if frame not in self.samples.frames:
             return None
         at = [*self.samples.frames].index(frame)
-        found = np.eye(4)
-        found[:3] = Geometry(self.body.tree, states.take(np.array([at]))).frames[self.rig.bones.index(bone), ..., 0]
-        return Matrix((self.samples.worlds[..., at] @ found).tolist())
+        frames = Geometry(self.body.tree, states.take(np.array([at]))).frames[..., 0]
+        world = Matrix(self.samples.worlds[..., at].tolist())
+        return world @ self.rig.shown_frame(bone, frames[self.rig.bones.index(bone)])
 
     def held_tasks(self, names: Sequence[str]) -> list[Task]:
         """Return the tasks of held tips: planted feet may lift their heels, and bones of the body carry some tips."""

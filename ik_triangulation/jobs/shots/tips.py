@@ -422,11 +422,16 @@ def not_following(rig: RigBody, frames: Sequence[float], scene: Scene, view_laye
 
 
 def with_followers(report: Report, rig: RigBody, scene: Scene, view_layer: ViewLayer) -> Report:
-    """Return a report with the bones that do not follow at its first, middle and last frame, and warnings of them."""
+    """Return a report with the bones that do not follow at its first, middle and last frame, and warnings of them.
+
+    A tip that a property keeps from following has no other reason named: what moves it may do so by that property.
+    """
     ends, middle = (report.frames[0], report.frames[-1]), report.frames[len(report.frames) // 2]
     frames = list(dict.fromkeys((ends[0], middle, ends[1])))
     notes = not_following(rig, frames, scene, view_layer)
-    warnings = [*report.warnings, *(note.text(len(frames), in_units_of(scene)) for note in notes)]
+    led = {report.moved.get(note.bone) for note in notes if note.remedy}
+    warnings = [warning for warning in report.warnings if warning not in led]
+    warnings += [note.text(len(frames), in_units_of(scene)) for note in notes]
     return replace(report, not_following=notes, warnings=warnings)
 
 
@@ -477,6 +482,7 @@ def measured_again(rig: RigBody, report: Report, scene: Scene, view_layer: ViewL
     for limb in rig.limbs:
         tips[limb.tip] = judged_limb(rig, limb, samples, {frame: each[limb.tip] for frame, each in seen.items()})
     said = {note.text(count, in_units_of(scene)) for note in report.not_following for count in (1, 2, 3)}
-    said |= {text for name, text in report.moved.items() if name in found and not tips[name].missed}
-    warnings = [warning for warning in report.warnings if warning not in said]
+    moved = {text: name in found and not tips[name].missed for name, text in report.moved.items()}
+    warnings = [warning for warning in report.warnings if warning not in said and warning not in moved]
+    warnings += [text for text, mended in moved.items() if not mended]
     return replace(report, tips=tips, warnings=warnings, not_following=())

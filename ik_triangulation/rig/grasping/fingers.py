@@ -104,7 +104,7 @@ class FingerRow:
             joints.append(_Joint(bone.name, step, self._end(bones, number), own, upper, freedom_of(bone)))
         self.joints = joints
         self.radius, self.touching, self._close = _RADIUS * size, _TOUCHING * size, _CLOSE * size
-        self._scale = armature.matrix_world.to_scale().x
+        self._scale = max(size for frame in frames for size in (armature.matrix_world @ frame).to_scale())
         self.spread = bones[0].bone.matrix_local.to_3x3().inverted() @ closing  # axis in the first bone's own frame
 
     def moved(self, way: Matrix) -> FingerRow:

@@ -208,18 +208,18 @@ def _into_channels(target: Object) -> Matrix:
 
 def place_at_tip(bone: PoseBone, frame: Matrix) -> Matrix:
     """Return a frame without scale (4x4, world space) at the tail of a bone that has this `frame` (armature space)."""
-    return (bone.id_data.matrix_world @ frame @ Matrix.Translation((0.0, bone.length, 0.0))).normalized()
+    return (bone.id_data.matrix_world @ frame @ Matrix.Translation((0.0, bone.bone.length, 0.0))).normalized()
 
 
 def _before_face(bone: PoseBone, frame: Matrix) -> Vector:
     """Return the place in front of the face of a bone that has this `frame` (armature space), world space."""
     armature, rest = bone.id_data, bone.bone
-    key = armature.session_uid, bone.name, len(armature.pose.bones), bone.length, rest.matrix_local.copy().freeze()
+    key = armature.session_uid, bone.name, len(armature.pose.bones), rest.length, rest.matrix_local.copy().freeze()
     if key not in _faces:
         if len(_faces) >= _MOST_FACES:
             _faces.clear()
         look = look_of(armature, bone.name)  # of 700 bones this takes 10 ms
-        _faces[key] = Vector((0.0, bone.length, 0.0)) + look.origin + look.axis * (_AHEAD * bone.length)
+        _faces[key] = Vector((0.0, rest.length, 0.0)) + look.origin + look.axis * (_AHEAD * rest.length)
     return armature.matrix_world @ frame @ _faces[key]
 
 

@@ -14,9 +14,10 @@ from ..operators.contacts import (
     POSE_OT_ik_triangulation_contacts_find,
 )
 from ..operators.limbs import POSE_OT_ik_triangulation_body_add, limb_label
+from ..translation import translated
 from .layout import LimbPanel, RowList, choice, in_order, paragraph
 
-_NAME = 0.5  # width of the limb's name
+_NAME = 0.57  # width of the limb's name
 
 
 class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
@@ -56,26 +57,16 @@ class VIEW3D_UL_ik_triangulation_contacts(RowList, UIList):
     @staticmethod
     def draw_row(context: Context, layout: UILayout, contact: PropertyGroup, _data: object) -> None:
         row = layout.split(factor=_NAME, align=True)
-        row.use_property_split = False
         held = contact.id_data.pose.bones.get(contact.tip)
         wrong = held is None or not held.ik_triangulation.hold or contact.frame_start > contact.frame_end
-        wrong = wrong or not _is_there(contact, context) or touchables.lost_support(contact) is not None
+        wrong = wrong or touchables.support_problem(contact, context.scene) is not None
         row.alert = wrong
         on = contact.bone or contact.support.name if contact.support else contact.support_name
-        row.label(text=f"{contact.tip} on {on}" if on else contact.tip, icon="ERROR" if wrong else "NONE")
-        frames = row.row(align=True)
-        for name in ("frame_start", "frame_end"):
-            frames.prop(contact, name, text="", emboss=False)
+        row.label(text=translated(f"{contact.tip} on {on}") if on else contact.tip, icon="ERROR" if wrong else "NONE")
+        row.label(text=f"{contact.frame_start} - {contact.frame_end}")  # a field would cut the ends off long numbers
 
     def filter_items(self, context: Context, data: object, name: str) -> tuple[list[int], list[int]]:
         return [], in_order([(contact.frame_start, contact.tip) for contact in getattr(data, name)])
-
-
-def _is_there(contact: PropertyGroup, context: Context) -> bool:
-    """Tell whether what a contact is on is in the scene."""
-    on = contact.support
-    bones = on.pose.bones if on is not None and on.type == "ARMATURE" else ()
-    return on is None or (context.scene in on.users_scene and (not contact.bone or contact.bone in bones))
 
 
 class VIEW3D_PT_ik_triangulation_contacts(LimbPanel, Panel):
@@ -105,11 +96,11 @@ class VIEW3D_PT_ik_triangulation_contacts(LimbPanel, Panel):
             frames.prop(contact, "frame_end")
             carrying = column.column(align=True)
             carrying.prop(contact, "support")
-            lost = touchables.lost_support(contact)
-            if lost:
-                paragraph(column, lost, context, "ERROR")
             if contact.support is not None and contact.support.type == "ARMATURE":
                 carrying.prop_search(contact, "bone", contact.support.data, "bones")
+            problem = touchables.support_problem(contact, context.scene)
+            if problem:
+                paragraph(column, problem, context, "ERROR")
         if body.contacts:
             column.prop(body, "contact_fade")
 

@@ -6,7 +6,7 @@ import pytest
 
 from ik_triangulation.jobs.bake import bake_body
 from ik_triangulation.jobs.shots.problem import body_of
-from ik_triangulation.rig.body import Contact, store_contacts
+from ik_triangulation.rig.body import Contact, store_contacts, stored_contacts
 from ik_triangulation.rig.touchables import lost_supports
 from ik_triangulation.ui.panels.body import VIEW3D_PT_ik_triangulation_contacts as PANEL
 from ik_triangulation.ui.panels.limbs import VIEW3D_PT_ik_triangulation as MAIN
@@ -28,8 +28,9 @@ def with_contacts(*contacts):
 
 
 def test_contacts_are_listed_with_their_frames():
-    shown = with_contacts(Contact("foot.R", 8, 9), Contact("foot.L", 2, 5))
+    shown = with_contacts(Contact("foot.R", 1008, 1009), Contact("foot.L", 2, 5))
     assert [text for text in shown if text.startswith("foot.")] == ["foot.R", "foot.L"]  # Blender sorts them
+    assert {"1008 - 1009", "2 - 5"} <= set(shown)
     assert {"frame_start", "frame_end", "tip", "contact_fade"} <= set(shown)
 
 
@@ -63,7 +64,6 @@ def test_a_contact_whose_object_was_deleted_says_so_in_the_panel_and_at_the_next
     rig.pose.bones["foot.L"].ik_triangulation.hold = True
     select(rig, "foot.L")
     store_contacts(rig, [Contact("foot.L", 3, 6, cup), Contact("foot.L", 8, 9)])
-    contact = rig.ik_triangulation.contacts[0]
     assert lost_supports(rig) == []
     bpy.data.objects.remove(cup)
     (told,) = lost_supports(rig)
@@ -72,9 +72,25 @@ def test_a_contact_whose_object_was_deleted_says_so_in_the_panel_and_at_the_next
     assert any("deleted" in text for text in drawn(PANEL))
     report = bake_body(body_of(rig, "foot.L"), 1, 4)
     assert told in report.warnings
+    store_contacts(rig, stored_contacts(rig))  # as Mirror and Find Contacts do
+    assert lost_supports(rig) == [told]
+    contact = rig.ik_triangulation.contacts[0]
     contact.support = rig
     contact.support = None
     assert lost_supports(rig) == []
+
+
+def test_a_contact_whose_object_is_in_no_scene_says_so_below_the_list():
+    rig = sliding_rig(12)
+    cup = bpy.data.objects.new("Cup", None)
+    bpy.context.scene.collection.objects.link(cup)
+    rig.pose.bones["foot.L"].ik_triangulation.hold = True
+    select(rig, "foot.L")
+    store_contacts(rig, [Contact("foot.L", 3, 6, cup)])
+    assert not any("scene" in text for text in drawn(PANEL))
+    bpy.context.scene.collection.objects.unlink(cup)  # as Delete does: the contact keeps it in the file
+    assert rig.ik_triangulation.contacts[0].support == cup
+    assert "'Cup', which 'foot.L' is in contact with from frame 3 on, is not in this scene." in " ".join(drawn(PANEL))
 
 
 def test_a_rig_that_is_animated_and_has_no_limbs_is_offered_contacts():
