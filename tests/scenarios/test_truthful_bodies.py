@@ -45,7 +45,6 @@ def check(name, number, path):
     tolerance = {limb.tip: (limb.tolerance, limb.angle_tolerance) for limb in part.limbs}
     bones = rig.data.bones
     leg = sum(bones[bone].length for bone in ("thigh.L", "shin.L", "foot.L"))
-    leg += (bones["thigh.L"].head_local - bones["spine"].head_local).length
     rig = reopened(path)
     after, goals = shown(rig), targets_shown(targets)
     for tip in HELD:
