@@ -318,7 +318,7 @@ def bake_body(
             keep=keep,
         )
         shown = yield from relay(following, (3, BAKE_PARTS))
-        warnings += [warning for each in shown for warning in each.warnings]
+        warnings += shown.warnings
         reporting = report_written(
             problem,
             states,
@@ -328,8 +328,8 @@ def bake_body(
             allowed=keys.allowed,
             times=None if count else keys.times,
             warnings=warnings,
-            keys=written + sum(each.keys for each in shown),
-            full_keys=keys.full_keys(written, settings.reduce) + sum(each.full for each in shown),
+            keys=written + shown.keys,
+            full_keys=keys.full_keys(written, settings.reduce) + shown.full,
         )
         report = yield from relay(reporting, (4, BAKE_PARTS))
         if report.outside is not None and keys.outside is not None:

@@ -22,7 +22,7 @@ from ..errors import ChainError, TargetError
 from ..kinematics.arrays import Numbers
 from ..motion.contacts import Indexed, Stay, Touchable, floor_height, placed_on, planted_spans, stays_on
 from ..rig.anatomy.limbs import ARM, LEG, Anatomy, BodyLimb
-from ..rig.armature import find_bone, is_flat
+from ..rig.armature import find_bone, is_even, is_flat
 from ..rig.body import Contact, RigBody, hindrance, store_contacts, stored_contacts
 from ..rig.checks import check_armature, check_range
 from ..rig.controls import Controls
@@ -50,7 +50,6 @@ _UP = Vector((0.0, 0.0, 1.0))
 _GROUND = 0.2  # of a leg: a hand that rests no higher than that above the feet is the front paw of an animal
 _UNSEEN = 0.07  # [limbs] distance of the ground in the world, of which nothing is known: a mesh that is nearer wins
 _HELD = 0.2  # [s] for which a hand has to carry a thing that the other one is on
-_EVEN = 1e-5  # relative difference of scales along the axes of a bone that is none
 
 
 @cooperative
@@ -191,10 +190,7 @@ class _Figure:
             return False
         bones = [self.armature.pose.bones[name] for name in line[: line.index(hips) + 1]]
         return not any(
-            max(each.scale) - min(each.scale) > _EVEN * max(each.scale)
-            or min(each.scale) <= 0.0
-            or not each.bone.use_inherit_rotation
-            or is_flat(each.bone.matrix_local)
+            not is_even(each.scale) or not each.bone.use_inherit_rotation or is_flat(each.bone.matrix_local)
             for each in bones
         )
 

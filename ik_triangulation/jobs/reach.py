@@ -358,9 +358,9 @@ def reach_with_body(
             scene,
             between=between,
             times=keys.times,
-            warnings=[*warnings, *motion.warnings, *(warning for each in shown for warning in each.warnings)],
-            keys=written + sum(each.keys for each in shown),
-            full_keys=keys.full_keys(written, settings.reduce) + sum(each.full for each in shown),
+            warnings=[*warnings, *motion.warnings, *shown.warnings],
+            keys=written + shown.keys,
+            full_keys=keys.full_keys(written, settings.reduce) + shown.full,
         )
         report = yield from relay(reporting, (3, _PARTS))
         view_layer.update()

@@ -96,6 +96,12 @@ def base_of(evaluated: Object, root: str) -> Matrix:
     return parent.matrix.copy() if parent else Matrix.Identity(4)
 
 
+def into_bone(bone: PoseBone) -> Matrix:
+    """Return the matrix (4x4) from armature space into the frame of an evaluated bone, without its scale."""
+    into: Matrix = bone.matrix.normalized().inverted()
+    return into
+
+
 class Bones:
     """The rest pose of a chain's bones, read once; builds the chain of joints for the locations and scales of a frame.
 
@@ -265,13 +271,18 @@ def uniform_scale(frame: Matrix) -> float | None:
     return 1.0 if abs(size - 1.0) < SQUARE else size
 
 
+def is_even(scale: Vector) -> bool:
+    """Tell whether a bone's scale is alike along all axes, and not mirrored or zero."""
+    least, most = min(scale[:]), max(scale[:])
+    return least > 0.0 and most - least <= _EVEN * most
+
+
 def next_scale(before: float | None, inheritance: Inheritance, own: Vector) -> float | None:
     """Return the scale of a bone's frame under a parent frame of scale `before`; None if it is not uniform.
 
     None too for a bone that does not inherit its parent's rotation.
     """
-    least, most = min(own[:]), max(own[:])
-    if before is None or not inheritance.rotation or least <= 0.0 or most - least > _EVEN * most:
+    if before is None or not inheritance.rotation or not is_even(own):
         return None
     return (before if inheritance.scale in _FOLLOWS_UNIFORM else 1.0) * (1.0 if abs(own.y - 1.0) <= _EVEN else own.y)
 

@@ -170,12 +170,12 @@ class RigBody:
         return size
 
     @cached_property
-    def sizes(self) -> tuple[float, ...]:
+    def sizes(self) -> dict[str, float]:
         """The scales of the bones in the armature's space, with those of the bones above them.
 
         Raises ChainError for a bone that is scaled unevenly: then what hangs on it changes its length as it turns.
         """
-        return tuple(self._sizes(self.bones, self.size_above).values())
+        return self._sizes(self.bones, self.size_above)
 
     def _sizes(self, names: Sequence[str], above: float = 1.0) -> dict[str, float]:
         """Return the scales of bones in the armature's space, by their names, each after its parent."""
@@ -191,12 +191,11 @@ class RigBody:
 
     def length(self, name: str) -> float:
         """Return the length of a bone of the body, scaled [armature space]."""
-        return float(self.armature.data.bones[name].length * self.sizes[self.bones.index(name)])
+        return float(self.armature.data.bones[name].length * self.sizes[name])
 
     def shown_frame(self, name: str, frame: Numbers) -> Matrix:
         """Return the frame (4x4) that a bone is shown in, scaled, whose solved `frame` (3, 4) has no scale."""
-        size = self.sizes[self.bones.index(name)]
-        return Matrix((*frame.tolist(), (0.0, 0.0, 0.0, 1.0))) @ Matrix.Scale(size, 4)
+        return Matrix((*frame.tolist(), (0.0, 0.0, 0.0, 1.0))) @ Matrix.Scale(self.sizes[name], 4)
 
     @cached_property
     def toes(self) -> dict[str, str]:
@@ -293,7 +292,7 @@ class BodyRest:
                 raise ChainError(f"'{name}' does not inherit its parent's rotation. A body needs bones that do.")
             above = bone.parent.matrix_local if bone.parent else Matrix.Identity(4)
             rest = above.inverted() @ bone.matrix_local
-            size = rig.sizes[rig.bones.index(bone.parent.name)] if self.rests else rig.size_above
+            size = rig.sizes[bone.parent.name] if self.rests else rig.size_above
             self.locating.append(locating(bone, rest) * size)
             rest.translation *= size
             self.rests.append(rest)
@@ -341,7 +340,7 @@ class BodyRest:
     def _tip(self, name: str, number: int) -> BodyTip:
         """Return the tip at a bone's tail, standing on head and tail of the bone and of those below."""
         bone = self.rig.armature.data.bones[name]
-        back, size = bone.matrix_local.inverted(), self.rig.sizes[number]
+        back, size = bone.matrix_local.inverted(), self.rig.sizes[name]
         ends = [end for each in (bone, *bone.children) for end in (each.head_local, each.tail_local)]
         place = Vector((0.0, self.rig.length(name), 0.0))
         return BodyTip(name, number, place, Quaternion(), tuple(size * (back @ end) for end in ends))

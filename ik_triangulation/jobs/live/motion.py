@@ -18,7 +18,7 @@ from ...kinematics import Pose
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Geometry, States
 from ...kinematics.batch.algebra import lengths
-from ...rig.armature import Bones, base_of
+from ...rig.armature import Bones, base_of, into_bone
 from ...rig.body import RigBody
 from ...rig.dependencies import Dependencies, Node
 from ...rig.frames.body_samples import BodySamples, read_body, with_planted
@@ -274,7 +274,7 @@ class LiveGoals:
     def _see_carriers(self, depsgraph: Depsgraph) -> None:
         """Read where the bones of the body are that carry targets."""
         bones = self.rig.armature.evaluated_get(depsgraph).pose.bones if any(self._carriers) else {}
-        self._into = {name: bones[name].matrix.normalized().inverted() for name in self._carriers if name}
+        self._into = {name: into_bone(bones[name]) for name in self._carriers if name}
 
 
 def _is_driven(rig: RigBody) -> bool:

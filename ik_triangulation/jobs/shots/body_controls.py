@@ -27,6 +27,7 @@ from .keys import BodyKeySettings, LimbBake, WrittenKeys
 from .problem import BodyProblem
 from .tips import follow_body
 
+_NO_KEYS = WrittenKeys(0, 0, ())
 ControlledLimbs = Sequence[tuple[Limb, IKControls]]
 
 
@@ -71,19 +72,19 @@ def follow_written(
     scene: Scene,
     view_layer: ViewLayer,
     keep: bool = False,
-) -> Work[list[WrittenKeys]]:
+) -> Work[WrittenKeys]:
     """Have the character follow a body that is written, by the controls that the settings of its keys name.
 
-    Returns the keys of the IK controls of each of its `limbs`; with `keep` those made by hand stay.
+    Returns the keys of the IK controls of all its `limbs`; with `keep` those made by hand stay.
     """
     if settings.keys_on == "FK":
-        return []
+        return _NO_KEYS
     rig, armature, by_ik = problem.rig, problem.rig.armature, {limb.tip for limb, _ in limbs}
     track = Track.of(destination, settings.destination, armature, undo)
     others = [tip for tip in rig.tips if tip not in by_ik]
     yield from follow_body(rig, ends, track, scene, view_layer, undo, others)
     if not limbs:
-        return []
+        return _NO_KEYS
     clock, frames = Clock(scene, armature), Geometry(problem.body.tree, states).frames
     parts = []
     for limb, controls in limbs:
@@ -101,4 +102,6 @@ def follow_written(
         }
         posed = [each for each in rig.limbs if each.tip == limb.tip]
         parts.append(OntoControls(bake, controls, places, problem.body.reach(limb.tip), posed))
-    return (yield from write_places(parts, undo, scene=scene, view_layer=view_layer))
+    written = yield from write_places(parts, undo, scene=scene, view_layer=view_layer)
+    warnings = [warning for each in written for warning in each.warnings]
+    return WrittenKeys(sum(each.keys for each in written), sum(each.full for each in written), (), 0.0, warnings)

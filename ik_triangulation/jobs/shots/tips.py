@@ -25,7 +25,7 @@ from ...kinematics import Body
 from ...kinematics.arrays import Mask, Numbers
 from ...kinematics.batch import Geometry, States
 from ...kinematics.batch.algebra import lengths, turn_vectors
-from ...rig.armature import is_flat
+from ...rig.armature import into_bone, is_flat
 from ...rig.body import BodyRest, RigBody
 from ...rig.by_hand.shown_limb import Switch, find_switch
 from ...rig.controls import Links
@@ -312,7 +312,7 @@ def tip_missing(goal: Goal, bones: bpy_prop_collection, name: str) -> tuple[floa
     """Distance of a tip from its goal, and the angle that is missing, by the evaluated bones of the armature."""
     place, matrix = bones[name].tail, bones[name].matrix
     if goal.on:
-        into = bones[goal.on].matrix.normalized().inverted()  # in its frame without scale, as the goal is
+        into = into_bone(bones[goal.on])
         place, matrix = into @ place, into @ matrix
     return _missing(goal, place, matrix.to_quaternion())
 

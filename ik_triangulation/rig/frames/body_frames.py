@@ -72,7 +72,7 @@ def shown_frames(rig: RigBody, matrices: Numbers) -> Numbers:
     across = normalized(across - along * dot(across, along)[:, None])
     for axis, each in enumerate((across, along, cross(across, along))):
         frames[:, :, axis] = each
-    sizes, scaled = np.array(rig.sizes)[:, None, None], lengths_of(rig)[:, None, None]
+    sizes, scaled = np.array([*rig.sizes.values()])[:, None, None], lengths_of(rig)[:, None, None]
     reached = scaled * (matrices[:, :3, 1] / sizes - frames[:, :, 1])
     frames[:, :, 3] = matrices[:, :3, 3] + reached
     return frames

@@ -13,7 +13,7 @@ from mathutils import Matrix, Vector
 from ...goals import Anywhere, Goal, Point
 from ...goals.flow import Flow
 from ...kinematics import Pose
-from ..armature import Bones
+from ..armature import Bones, into_bone
 from ..limb import Limb
 from ..targets.flow import Streamline
 from ..targets.goal import GoalReader
@@ -136,8 +136,7 @@ def goal_on(carrier: str, reader: GoalReader, now: Sample, start: Pose, depsgrap
     """Return the goal of a sample in the frame of the bone of the body that carries it, if one does."""
     if not carrier:
         return reader.at(now, start)
-    frame = now.limb.armature.evaluated_get(depsgraph).pose.bones[carrier].matrix.normalized()  # without its scale
-    into = frame.inverted() @ now.rig.into
+    into = into_bone(now.limb.armature.evaluated_get(depsgraph).pose.bones[carrier]) @ now.rig.into
     return reader.at(now._replace(rig=now.rig._replace(into=into)), start)._replace(on=carrier)
 
 
