@@ -49,6 +49,8 @@ def test_a_limb_in_order_is_let_through_and_nothing_changes():
         ((5, 4, 1), "ends at frame 4, before its start at 5. Swap them"),
         ((1, 5, 0.001), "A step of 0.001 frames is too small"),
         ((1, 5, float("nan")), "is too small"),
+        ((1_048_574, 1_048_575, 1), "There is no frame 1048575: Blender's last one is 1048574. Choose"),
+        ((-1_048_575, 5, 1), "There is no frame -1048575"),
         ((1, LONGEST_RANGE + 1, 1), f"{LONGEST_RANGE + 1} frames are too many. Bake {LONGEST_RANGE}"),
     ],
 )
@@ -155,3 +157,25 @@ def test_an_action_with_several_layers_is_refused_by_name(whose, monkeypatch):
     for call in (lambda: bake(limb, 1, 3), lambda: solve_pose(limb), lambda: reach(limb, 1, 3)):
         with nothing_lost(), pytest.raises(AnimationError, match=re.escape(said)):
             call()
+
+
+def test_an_armature_that_cannot_be_read_is_told_by_its_name():
+    _, layer = here()
+    with pytest.raises(RigError, match=r"'Target' is not an armature. Choose one"):
+        check_armature(empty(), here()[1])
+    rig = chain_rig(2)
+    check_armature(rig, here()[1])
+    rig.hide_viewport = True
+    with pytest.raises(RigError, match=r"'Rig' is disabled in this view layer"):
+        check_armature(rig, here()[1])
+    rig.hide_viewport = False
+    layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    with pytest.raises(RigError, match=r"'Rig' is in Edit Mode. Leave"):
+        check_armature(rig, layer)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    parent = place(bpy.data.objects.new("Parent", None))
+    rig.parent, parent.scale = parent, (1.0, 1.0, 1e-10)
+    rig.rotation_euler = 0.7, 0.3, 0.2
+    with pytest.raises(RigError, match=r"'Rig' .or a parent. is scaled flat. Give it a scale"):
+        check_armature(rig, here()[1])
