@@ -57,6 +57,9 @@ def test_a_hold_is_that_of_its_limb_and_does_not_count_while_it_is_muted():
         assert holds_on(prop, other) == []
         with muted([hold]):
             assert holds_on(prop) == []
+        assert not is_holding(hold, 1, scene)  # without keys, by what it is set to
+        hold.influence = 0.5
+        assert is_holding(hold, 1, scene)
         finished(keys.key_hold(hold, {4: 0.0, 5: 1.0, 9: 0.0}, 9))
         assert [is_holding(hold, frame, scene) for frame in (1, 4, 5, 8, 9, 20)] == [
             False,
