@@ -168,8 +168,11 @@ def recorded(copy, room):
 def tests_of(mutation, tests, lines):
     """Return the tests that run the line of a mutation, quickest first; of one that is only imported, its module's."""
     path, line, _, end, _ = mutation
-    module = path.relative_to(ROOT / "ik_triangulation").as_posix()
-    last = path.read_bytes()[:end].count(b"\n") + 1
+    module, source = path.relative_to(ROOT / "ik_triangulation").as_posix(), path.read_bytes()
+    last = source[:end].count(b"\n") + 1
+    for each in ast.walk(ast.parse(source)):  # constants run with the statement that they are in
+        if isinstance(each, ast.stmt) and not hasattr(each, "body") and each.lineno <= line <= last <= each.end_lineno:
+            line, last = each.lineno, each.end_lineno
     found = {number for each in range(line, last + 1) for number in lines.get(f"{module}:{each}", ())}
     if 0 in found:  # before the first test
         found |= {number for each, some in lines.items() if each.startswith(f"{module}:") for number in some}

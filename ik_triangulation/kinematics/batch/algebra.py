@@ -188,7 +188,7 @@ def compose(a: Numbers, b: Numbers) -> Numbers:
 
 
 def square_to(way: Numbers) -> tuple[Numbers, Numbers]:
-    """Two unit vectors orthogonal to each unit vector (3, F) and to each other.
+    """Two unit vectors orthogonal to each unit vector (3, F) and to each other, right-handed with it.
 
     Source: Duff et al. 2017, "Building an Orthonormal Basis, Revisited".
     """
