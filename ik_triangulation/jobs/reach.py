@@ -306,10 +306,10 @@ def reach_with_body(
     started = perf_counter()
     view_layer.update()
     check_stops(stops, frame_start, return_frames)
-    _check_props(tip, stops)
     if not rig.limbs:
         raise ChainError("Nothing of the body reaches for anything. Set the target of a limb.")
     tip = tip or rig.limbs[0].tip
+    _check_props(tip, stops)
     rigs = _rigs(rig, tip, stops)
     last = stops[-1].frame + stops[-1].hold + return_frames
     check_range(scene, frame_start, last, 1)
