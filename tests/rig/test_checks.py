@@ -13,6 +13,7 @@ from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.rig.checks import (
     LONGEST_RANGE,
+    broken_drivers,
     check_armature,
     check_frames,
     check_limb,
@@ -179,3 +180,58 @@ def test_an_armature_that_cannot_be_read_is_told_by_its_name():
     rig.rotation_euler = 0.7, 0.3, 0.2
     with pytest.raises(RigError, match=r"'Rig' .or a parent. is scaled flat. Give it a scale"):
         check_armature(rig, here()[1])
+
+
+def variable_of(curve, kind="SINGLE_PROP", source=None, path="", bone="", fallback=False):
+    variable = curve.driver.variables.new()
+    variable.type = kind
+    target = variable.targets[0]
+    target.id = source
+    if kind == "SINGLE_PROP":
+        target.data_path, target.use_fallback_value = path, fallback
+    else:
+        target.bone_target = bone
+    return variable
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "bone", "fallback", "broken"),
+    [
+        ("SINGLE_PROP", "location.x", "", False, False),
+        ("SINGLE_PROP", "nowhere", "", False, True),
+        ("SINGLE_PROP", "nowhere", "", True, False),
+        ("TRANSFORMS", "", "Bone 1", False, False),
+        ("TRANSFORMS", "", "Lost", False, True),
+        ("TRANSFORMS", "", "", False, False),
+    ],
+)
+def test_a_driver_that_reads_what_is_not_there_is_named_with_its_variable(kind, path, bone, fallback, broken):
+    rig, other, target = chain_rig(3), chain_rig(2, name="Other"), empty()
+    curve = target.driver_add("location", 1)
+    curve.driver.type = "SUM"
+    name = variable_of(curve, kind, other, path, bone, fallback).name
+    arm = Limb.from_tip(rig, "Bone 2", target)
+    found = broken_drivers(arm, here()[1].depsgraph)
+    if broken:
+        (text,) = found
+        assert text.startswith(f"The driver of location[1] of 'Target' is broken: its variable '{name}' reads what is")
+    else:
+        assert found == []
+
+
+def test_an_expression_that_cannot_be_evaluated_is_told_for_a_property_alone_too():
+    rig, target = chain_rig(3), empty()
+    curve = target.driver_add("rotation_euler", 0)
+    curve.driver.expression = "1 +"
+    arm = Limb.from_tip(rig, "Bone 2", target)
+    (text,) = broken_drivers(arm, here()[1].depsgraph)
+    assert text == (
+        "The driver of rotation_euler[0] of 'Target' is broken: '1 +' cannot be evaluated. Correct the "
+        "expression or delete the driver."
+    )
+    curve.mute = True
+    assert broken_drivers(arm, here()[1].depsgraph) == []
+    target.driver_remove("rotation_euler", 0)
+    variable = variable_of(target.driver_add("location", 2), "SINGLE_PROP", None, "location.x")
+    (text,) = broken_drivers(arm, here()[1].depsgraph)
+    assert f"its variable '{variable.name}' reads what is not there" in text
