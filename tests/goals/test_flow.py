@@ -197,3 +197,11 @@ def test_a_surface_pushes_along_its_normal_or_away_from_its_nearest_place():
     assert wind[:] == pytest.approx((normal / 1.5)[:], abs=1e-6)
     assert push[:] == pytest.approx((0.4, -0.8 / 1.5, 0.0), abs=1e-6)
     assert dist(push, (0.0, 0.0, 0.0)) == pytest.approx(1.0 / 1.5, rel=1e-6)
+
+
+def test_the_strength_of_a_guide_falls_off_from_its_least_distance_on():
+    path = np.array([(0.0, 0.0, 0.0), (10.0, 0.0, 0.0)])
+    falloff = FieldFalloff(power=2.0, least=0.5, most=4.0)
+    guide = ForceField(kind="GUIDE", frame=Matrix.Identity(4), path=path, falloff=falloff)
+    for off, strength in ((0.0, 1.0), (0.4, 1.0), (1.5, 0.25), (3.5, 1.0 / 16.0), (4.1, 0.0)):
+        assert guide(Vector((5.0, off, 0.0))).length == pytest.approx(strength, abs=1e-6)

@@ -53,7 +53,7 @@ class VIEW3D_PT_ik_triangulation_joint(LimbPanel, Panel):
             _draw_own_limits(column, joint, preferences.shows_all(context, limb))
         if limb.effort_weight or joint.mass != 1.0 or preferences.shows_all(context, limb):
             column.prop(joint, "mass")
-        for note in freedom.limit_notes([bone]):
+        for note in freedom.limit_notes([bone] if bone else []):
             paragraph(column, note, context, "ERROR")
         column.separator()
         column.label(text="Limits of Selected Bones:")
