@@ -9,10 +9,7 @@ _MODULES = (
     "limbs",
     "body",
     "goal",
-    "joints",
     "keys",
-    "edit",
-    "reach",
     "advanced",
 )
 
