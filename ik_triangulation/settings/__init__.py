@@ -7,9 +7,8 @@ A new setting takes three places: a row in one of these files, the panel that dr
 from .body import BodySettings, ContactListSettings, ContactSettings
 from .goal import BendSettings, ChainSettings, GoalSettings
 from .joint import JointSettings
-from .keys import FrameSettings, KeySettings
+from .keys import FrameSettings, KeySettings, ReachSettings, StopSettings
 from .property_groups import TABLE, IKT_PG_joint, IKT_PG_limb, check_registered, choices, register, unregister
-from .reach import ReachSettings, StopSettings
 from .solver import SOLVER_ITEMS, MethodSettings, PostureSettings
 from .table import Exempt, Flag, Setting, by_property, given, group, saved, setting, settings_of
 

@@ -21,7 +21,7 @@ from bpy.app.handlers import persistent
 from bpy.props import IntProperty
 from bpy.types import Object, PoseBone, PropertyGroup
 
-from .reach import OVERRIDABLE
+from .keys import OVERRIDABLE
 
 EDITION = 4
 
