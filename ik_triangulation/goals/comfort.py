@@ -22,8 +22,8 @@ from ..kinematics.arrays import Columns, Numbers
 from ..kinematics.batch import Geometry, Tree
 from ..kinematics.batch.algebra import at, compose, cross, dot, lengths, matrices, turn_vectors
 from ..kinematics.rotation import rotation_vector
-from .checks import check_weight
 from .goal import JointAxis, Residual
+from .shapes import check_weight
 from .task import AngleTask, Missing
 
 HANGING = 1e-6  # height below which a chain hangs straight down; the root has no derivative at 0

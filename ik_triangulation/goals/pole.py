@@ -15,8 +15,8 @@ from ..kinematics.arrays import Columns, Numbers
 from ..kinematics.batch import Geometry, Tree
 from ..kinematics.batch.algebra import at, cross, dot, lengths, rotate_back
 from ..kinematics.rotation import rejection
-from .checks import check_finite, check_weight
 from .goal import JointAxis, Residual
+from .shapes import check_finite, check_weight
 from .task import AngleTask, Missing, columns_of, steps_between
 
 _STRAIGHT = 1e-4  # of the reach: a smaller bend has no direction

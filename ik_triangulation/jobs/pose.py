@@ -26,8 +26,8 @@ from ..rig.frames.samples import sample, tip_location
 from ..rig.freedom import limit_notes
 from ..rig.keyframes import check_keys
 from ..rig.limb import Limb, enabled_tips
-from ..rig.targets.flow import FieldBehind
 from ..rig.targets.goal import GoalReader
+from ..rig.targets.surface import FieldBehind
 from ..rig.targets.untouched import check_body_limbs, is_waiting, take_along_shown
 from ..rig.timeline import check_nla
 from .bake import frames_from

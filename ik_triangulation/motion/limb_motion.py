@@ -17,10 +17,10 @@ from ..goals.pole import PoleTask
 from ..goals.task import PlaceTask, Task
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.tree import joined
-from ..solvers.batch.settle import settle_preferences
 from ..solvers.body.swivelling import LimbOfBody
 from ..solvers.natural import PLAIN_LIMB, natural_path
 from ..solvers.natural.soft_edge import Pace
+from ..solvers.null_space import settle_preferences
 from .jumps import leaps_of
 from .knots import TaskKnots
 from .repair import Calming, avoidable_jumps, calmer, ease, fast_in, hasty_in, mend, pays, track_without_jumps

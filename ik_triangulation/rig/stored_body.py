@@ -15,8 +15,7 @@ from .armature import bones_from_tip, find_bone
 from .body import RigBody, stored_contacts
 from .by_hand.keys import counts, keys_by_hand
 from .by_hand.record import recorded_span
-from .dependencies import Node, sources_of
-from .interference import live_constraints
+from .dependencies import Node, live_constraints, sources_of
 from .keyframes import generated
 from .keyframes.arrays import get_keys
 from .keyframes.channelbags import channelbag_of, find_curves

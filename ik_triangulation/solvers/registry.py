@@ -7,13 +7,11 @@ from ..errors import SettingError
 from ..items import SOLVER_ROWS
 from . import (
     ccd,
-    cheapest_pair,
     circular,
     direct_search,
     fabrik,
     gauss_newton,
     gradient,
-    jacobian_transpose,
     natural,
     single_pass,
     triangulation,
@@ -64,7 +62,7 @@ SOLVERS = {
     "TRIANGULATION_CHEAPEST": Solver(
         *SOLVER_ROWS["TRIANGULATION_CHEAPEST"],
         "Mueller-Cajar and Mukundan 2007, with any two joints",
-        cheapest_pair.step,
+        triangulation.step_cheapest_pair,
         direct=True,
     ),
     "SINGLE_PASS": Solver(
@@ -111,7 +109,7 @@ SOLVERS = {
     "JACOBIAN_TRANSPOSE": Solver(
         *SOLVER_ROWS["JACOBIAN_TRANSPOSE"],
         "Wolovich and Elliott 1984; Buss 2004",
-        jacobian_transpose.step,
+        gradient.step_transposed,
     ),
     "FABRIK": Solver(
         *SOLVER_ROWS["FABRIK"],

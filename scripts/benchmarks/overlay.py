@@ -45,7 +45,7 @@ def run(arguments):
     import bpy
     import gpu
 
-    from ik_triangulation.ui.overlay import shells as around
+    from ik_triangulation.ui.overlay import limb as around
     from ik_triangulation.ui.overlay.draw import draw, draw_texts, layers, shells, texts
 
     if not hasattr(gpu, "init"):

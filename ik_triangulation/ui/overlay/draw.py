@@ -45,8 +45,7 @@ from .labels import (
     place_distance,
     place_joint,
 )
-from .limb import DisplayedLimb, displayed_limb, shown_limbs
-from .shells import ShadedSurface, shells_of
+from .limb import DisplayedLimb, ShadedSurface, displayed_limb, shells_of, shown_limbs
 from .sketch import GHOST, IS_BOLD, Palette, Role, Sketch, Strokes, ghostly, palette, plain_text
 from .updates import updates
 

@@ -7,7 +7,7 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import SpaceView3D
 
-from . import draw, onion, shells, trail
+from . import draw, limb, onion, trail
 from .updates import change_listeners
 
 _handles: list[object] = []
@@ -92,4 +92,4 @@ def unregister() -> None:
     if _loaded:
         _loaded = False
         draw.forget_limbs()
-        shells.forget_shells()
+        limb.forget_shells()
