@@ -5,8 +5,7 @@ A new setting takes three places: a row in one of these files, the panel that dr
 """
 
 from .body import BodySettings, ContactListSettings, ContactSettings
-from .goal import BendSettings, ChainSettings, GoalSettings
-from .joint import JointSettings
+from .goal import BendSettings, ChainSettings, GoalSettings, JointSettings
 from .keys import FrameSettings, KeySettings, ReachSettings, StopSettings
 from .property_groups import TABLE, IKT_PG_joint, IKT_PG_limb, check_registered, choices, register, unregister
 from .solver import SOLVER_ITEMS, MethodSettings, PostureSettings

@@ -12,8 +12,7 @@ from bpy.types import Object, PoseBone, PropertyGroup
 from ..errors import SettingError
 from . import edition
 from .body import BodySettings, ContactListSettings, ContactSettings, IKT_PG_contact
-from .goal import BendSettings, ChainSettings, GoalSettings
-from .joint import JointSettings
+from .goal import BendSettings, ChainSettings, GoalSettings, JointSettings
 from .keys import OVERRIDABLE, FrameSettings, IKT_PG_stop, KeySettings, ReachSettings, StopListSettings, StopSettings
 from .solver import MethodSettings, PostureSettings
 from .table import by_property, saved

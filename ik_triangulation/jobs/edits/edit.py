@@ -25,7 +25,7 @@ from ...cooperative import Job, Work, cooperative, relay
 from ...errors import AnimationError
 from ...kinematics import Free, Freedom
 from ...kinematics.arrays import Numbers
-from ...motion.edited_path import carried_over, end_fades, without_ends
+from ...motion.faded_path import carried_over, end_fades, without_ends
 from ...rig.armature import Bones, find_bone
 from ...rig.body import RigBody
 from ...rig.by_hand.keys import location_path

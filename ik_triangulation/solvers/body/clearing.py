@@ -23,10 +23,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...cooperative import Work
+from ...goals.comfort import PoleTask
 from ...goals.from_goals import RADIAN, point_task
 from ...goals.obstacles import Axes, ClearTask, Segments
 from ...goals.orientation import OrientTask
-from ...goals.pole import PoleTask
 from ...goals.task import PlaceTask, Task, unwrapped
 from ...kinematics import Body
 from ...kinematics.arrays import Columns, Indices, Mask, Numbers

@@ -33,8 +33,7 @@ from ..operators.target_drag import (
 )
 from ..overlay.updates import redraw
 from ..preferences import add_shortcut, remove_shortcut
-from . import frame as dragging
-from . import picking
+from . import mouse
 
 PROPERTY = "ik_triangulation_show_gizmo"
 
@@ -78,9 +77,7 @@ class VIEW3D_GGT_ik_triangulation_target(GizmoGroup):
         if not (space.show_gizmo and space.show_gizmo_context and space.overlay.show_overlays):
             return False
         armature, bone = context.active_object, context.active_pose_bone
-        return (
-            dragging.target_of(bone) is not None and armature.data.pose_position == "POSE" and armature.library is None
-        )
+        return mouse.target_of(bone) is not None and armature.data.pose_position == "POSE" and armature.library is None
 
     def setup(self, context: Context) -> None:
         move, rotate = (
@@ -100,7 +97,7 @@ class VIEW3D_GGT_ik_triangulation_target(GizmoGroup):
         self._centre = self._made("GIZMO_GT_primitive_3d", move, (), draw_style="CIRCLE", scale_basis=_CENTRE)
 
     def draw_prepare(self, context: Context) -> None:
-        shown = dragging.target_frame(context)
+        shown = mouse.target_frame(context)
         whole = shown is not None and not blender_shows_its_own(context)
         self._centre.hide = shown is None
         if shown is None:
@@ -151,7 +148,7 @@ def gizmo_box(context: Context) -> tuple[float, float, float, float] | None:
     """Return the box in the viewport, [pixels] left, bottom, right, top, that the gizmo fills; None if it is hidden."""
     if context.mode != "POSE" or not VIEW3D_GGT_ik_triangulation_target.poll(context):
         return None
-    shown = dragging.target_frame(context)
+    shown = mouse.target_frame(context)
     place = shown and location_3d_to_region_2d(context.region, context.region_data, shown.axes.translation)
     if not place:
         return None
@@ -192,14 +189,14 @@ class VIEW3D_GT_ik_triangulation_drag(Gizmo):
 
     def test_select(self, context: Context, location: tuple[float, float]) -> int:
         """Return 0 if the mouse is on a bone, whose name is kept; else -1."""
-        self.bone = picking.bone_under(context, location)
+        self.bone = mouse.bone_under(context, location)
         self.call.bone = self.bone
         context.area.tag_redraw()
         return 0 if self.bone else -1
 
     def draw(self, context: Context) -> None:
         if self.is_highlight:
-            picking.mark_bone(context, self.bone)
+            mouse.mark_bone(context, self.bone)
 
 
 class VIEW3D_GGT_ik_triangulation_drag(GizmoGroup):
@@ -252,7 +249,7 @@ class VIEW3D_GT_ik_triangulation_trail(Gizmo):
 
     def test_select(self, context: Context, location: tuple[float, float]) -> int:
         """Return 0 if the mouse is on a dot, of which the frame is kept; else -1."""
-        self.dot = picking.dot_under(context, location)
+        self.dot = mouse.dot_under(context, location)
         if self.dot is None:
             return -1
         self.call.frame = self.dot[0]
@@ -261,7 +258,7 @@ class VIEW3D_GT_ik_triangulation_trail(Gizmo):
 
     def draw(self, context: Context) -> None:
         if self.is_highlight and self.dot is not None:
-            picking.mark_dot(context, *self.dot)
+            mouse.mark_dot(context, *self.dot)
 
 
 class VIEW3D_GGT_ik_triangulation_trail(GizmoGroup):

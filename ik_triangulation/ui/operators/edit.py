@@ -24,7 +24,7 @@ from ...jobs.shots import report as reporting
 from ...rig import limb as rig_limb
 from ...rig import timeline
 from ..context import active_armature, active_bone, cannot_pose, cannot_solve, is_limb
-from ..gizmos import frame as dragging
+from ..gizmos import mouse as dragging
 from ..overlay import trail as shown
 from .adjust import changed
 from .base import IKOperator, JobOperator, named_object, report_outcome

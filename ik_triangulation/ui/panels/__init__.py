@@ -7,7 +7,6 @@ from ...registration import register_all
 _MODULES = (
     "lists",
     "limbs",
-    "body",
     "goal",
     "keys",
     "advanced",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.ui.gizmos import groups, picking
+from ik_triangulation.ui.gizmos import groups, mouse
 
 from ...edited import t_pose_rig
 from ...rigs import nothing_lost
@@ -22,8 +22,8 @@ def under(rig, name, aside=0.0):
     bone = rig.pose.bones[name]
     with viewport() as context:
         place = np.array(rig.matrix_world @ ((bone.head + bone.tail) / 2.0))[None]
-        at = picking.pixels_of(context, place)[0][0] + (0.0, aside)
-        return picking.bone_under(context, tuple(at))
+        at = mouse.pixels_of(context, place)[0][0] + (0.0, aside)
+        return mouse.bone_under(context, tuple(at))
 
 
 def test_the_bone_under_the_mouse_is_found_unless_it_is_hidden_or_too_far():
