@@ -9,7 +9,7 @@ import pytest
 from ik_triangulation.goals.orientation import LookTask
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.kinematics.body import states_of
-from ik_triangulation.solvers.body.facing import turn_for_looks
+from ik_triangulation.solvers.body.amounts import turn_for_looks
 from scripts.benchmarks import humanoid
 
 FIGURE = humanoid.body()
