@@ -121,7 +121,7 @@ def rotation_vectors(q: Numbers) -> Numbers:
 
 def turn_vectors(m: Numbers) -> Numbers:
     """Axis times angle [rad], at most a half turn, of rotation matrices (3, 3, F)."""
-    v = 0.5 * np.stack((m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]))
+    v = 0.5 * np.array((m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]))
     sine, cosine = lengths(v), 0.5 * (m[0, 0] + m[1, 1] + m[2, 2] - 1.0)
     v *= np.where(sine > _SMALL, np.arctan2(sine, cosine) / np.maximum(sine, _SMALL), 1.0)
     far = cosine < _HALF_TURN

@@ -147,7 +147,7 @@ class TwoBones:
             found.append(cosine * a + sine * b)
         elif self.has_end:
             found.append(quaternions(self.turned[2][..., some]))
-        return normalized(np.stack(found))
+        return normalized(np.array(found))
 
     @cached_property
     def root_turns(self) -> tuple[Numbers, Numbers]:
@@ -184,7 +184,7 @@ class TwoBones:
         assert self.end is not None
         rest, now = self._end_of_reference[:, 1], self.end[:, 1]
         along = dot(self.axis, rest) * dot(self.axis, now)
-        return np.stack((along, dot(rest, now) - along, -dot(rest, cross(self.axis, now))))
+        return np.array((along, dot(rest, now) - along, -dot(rest, cross(self.axis, now))))
 
     def drift(self, cyclic: bool) -> Numbers:
         """Changes of swivel (F) [rad] from each frame to the next by which the end turns least off the reference."""
@@ -247,7 +247,7 @@ def trace_terms(axis: Numbers, m: Numbers) -> Numbers:
     along = dot(axis, rotate(m, axis))
     x, y, z = axis
     sine = x * (m[1, 2] - m[2, 1]) + y * (m[2, 0] - m[0, 2]) + z * (m[0, 1] - m[1, 0])
-    return np.stack((along, m[0, 0] + m[1, 1] + m[2, 2] - along, sine))
+    return np.array((along, m[0, 0] + m[1, 1] + m[2, 2] - along, sine))
 
 
 def cosines(terms: Numbers) -> Numbers:
