@@ -7,8 +7,8 @@ hinge at the hips over straight legs, and crouch, each as a synergy of many join
 shoulders within comfortable reach of all places at the least cost, where legs are the dearest: they bend only for what
 the others leave. The amounts are calm in time, and zero where the reference has the hands where they are to be.
 
-Then the shoulder girdle takes its share of an arm's elevation, after Inman, Saunders and Abbott 1944, "Observations on
-the function of the shoulder joint"; and arms without a goal hang, whatever the trunk does.
+What the shoulder girdle brings an arm nearer is left out of what is missing, and then it takes that share; and arms
+without a goal hang, whatever the trunk does.
 
 The crouch is a fit to four lifts of the CMU library: knees that bend by 100 degrees go with a pelvis that tilts by 30,
 a chest that leans by 75, a head that stays behind at 55, and shins that lean ahead by 22. Shares of the other three,
@@ -44,6 +44,7 @@ from ...kinematics.body_anatomy import ARM_PARTS, Part, TwoPartLimb
 from .amounts import HIGHEST, LOWEST, cost_of_amounts, newton_step
 from .facing import turn_for_looks
 from .flexing import flexion_axes, parts_of_body, two_part_limbs
+from .girdle import nearer_by_girdle, turn_of_girdle
 from .hanging import COMFORTABLE, ReachingArm, arm_of, is_place
 from .speeds import Speeds, turning_on
 
@@ -67,8 +68,6 @@ _SHORT = 0.2  # of an arm's length: what trunk and legs leave of a place that is
 _NEAR = 0.25  # of it: way from where the reference has the hand, on which a straighter arm is no reason to move
 _LEAN = radians(22.0)  # of the legs at the feet for balance, at most
 _BENT = 0.7  # amount of a crouch from which on these are the shins alone
-# The girdle turns by this share of the angle to its goal, faded in with the distance in arm's lengths, up to a range.
-_GIRDLE, _FROM, _OVER, _GIRDLE_RANGE = 0.28, 0.55, 0.4, radians(24.0)
 _HANGS = 0.85  # share of the trunk's tilt that a free arm takes back
 
 
@@ -338,11 +337,11 @@ class Reaching:
 
     def _with_arms(self, here: Geometry, tasks: Sequence[Task]) -> States:
         """Poses with the girdles' share of what arms reach for, and with arms that hang where nothing is asked."""
-        parts, turns = parts_of_body(self._tree), dict[int, Numbers]()
-        for task in tasks:
-            way = self._missing(task)
-            if task.level != Level.HOLD and is_place(task) and way.any():
-                turns |= self._girdle(here, parts, task.tip, way)
+        turns = dict[int, Numbers]()
+        for tip, way in self._ways(tasks):
+            girdle = self._girdle(tip, here.heads, way) if way.any() else None
+            if girdle:
+                turns |= {joint: girdle[1] / len(girdle[0]) for joint in girdle[0]}
         if here is not self._begin:
             turns |= self._hanging(here, self._busy(tasks))
         return _turned(here, turns)
@@ -373,23 +372,20 @@ class Reaching:
         """The tips that are held, or that are not where tasks have them."""
         return {task.tip for task in tasks if task.level == Level.HOLD or self._missing(task).any()}
 
-    def _girdle(self, here: Geometry, parts: Sequence[Part], tip: int, way: Numbers) -> dict[int, Numbers]:
-        """Turns (3, F) of armature space of the joints between trunk and shoulder, towards what a tip reaches for."""
-        arm, end = self._arms[tip], self._tree.tips[tip].joint
+    def _girdle(
+        self, tip: int, heads: Numbers, way: Numbers, at: Columns = slice(None)
+    ) -> tuple[list[int], Numbers, Numbers, Numbers] | None:
+        """Return the joints between trunk and shoulder, and what they turn by (3, P) towards what a tip reaches for.
+
+        `heads` (n, 3, P) are those of poses `at`. Also returned are the link to the shoulder and the way from it to the
+        place (3, P); None if there is no girdle.
+        """
+        arm, end, parts = self._arms[tip], self._tree.tips[tip].joint, parts_of_body(self._tree)
         joints = [j for j, part in enumerate(parts) if part == Part.GIRDLE and self._tree.above[j, end]]
         if not joints or not arm.bends or parts[end] not in ARM_PARTS:
-            return {}
-        to = self._begin.tip(tip) + way - here.heads[arm.anchor]
-        far = lengths(to)
-        share = np.clip((far / arm.length - _FROM) / _OVER, 0.0, 1.0)
-        share = share * np.clip(lengths(way) / (_NEAR * arm.length), 0.0, 1.0)
-        link = here.heads[arm.anchor] - here.heads[joints[0]]
-        axis = cross(link, to)
-        angle = np.arctan2(lengths(axis), dot(link, to))
-        down = -dot(to, self._up) / np.maximum(far, 1e-300)
-        share = share * np.clip(1.0 - (down - 0.3) / 0.4, 0.0, 1.0)  # a girdle hardly goes down
-        turn = normalized(axis) * np.clip(_GIRDLE * share * angle, 0.0, _GIRDLE_RANGE)
-        return {joint: turn / len(joints) for joint in joints}
+            return None
+        link, to = heads[arm.anchor] - heads[joints[0]], self.place(tip, way, at) - heads[arm.anchor]
+        return joints, turn_of_girdle(link, to, way, self._up[:, at], arm.length), link, to
 
     def bounds(self, tip: int, way: Numbers, at: Columns) -> tuple[Numbers, Numbers]:
         """Distances (P) between which a tip reaches by itself, for a place this way (3, P) from where it is."""
@@ -399,6 +395,10 @@ class Reaching:
             return now, now
         near = np.clip(1.0 - lengths(way) / (_NEAR * length), 0.0, 1.0)
         most = COMFORTABLE * length + np.maximum(now - COMFORTABLE * length, 0.0) * near
+        girdle = self._girdle(tip, self._begin.heads[..., at], way, at)
+        if girdle:
+            _, turn, link, to = girdle
+            most += nearer_by_girdle(link, to, turn)
         return np.zeros_like(most), most
 
     def place(self, tip: int, way: Numbers, at: Columns) -> Numbers:

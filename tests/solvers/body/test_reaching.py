@@ -16,6 +16,7 @@ from ik_triangulation.kinematics.batch.algebra import lengths
 from ik_triangulation.motion.body_path import body_path
 from ik_triangulation.motion.shot import Shot
 from ik_triangulation.solvers.batch.change import System
+from ik_triangulation.solvers.body.hanging import COMFORTABLE, arm_of
 from ik_triangulation.solvers.body.reaching import BEGIN, HIGHEST, LOWEST, reaching_of
 from scripts.benchmarks import humanoid
 from scripts.benchmarks.body_goals import FEET, HANDS, goals_of, stands
@@ -77,6 +78,18 @@ def one_hand(way, number=0):
 
 def test_what_the_arms_reach_by_themselves_is_reached_standing():
     assert not amounts_of([(0.0, 0.0, 0.0), (0.1, -0.2, 0.2), (0.0, -0.3, 0.4)]).any()
+
+
+def test_a_girdle_that_brings_the_shoulder_nearer_leaves_nothing_to_the_trunk():
+    """A hand up and ahead that is beyond a comfortable arm, but not beyond one with the share of its girdle."""
+    way = (0.0, -0.36, 1.0)
+    after, before, amounts = one_hand(way)
+    shoulder, tip = NAMES.index(SHOULDERS[0]), FIGURE.number_of[HANDS[0]]
+    place, length = before.tip(tip) + np.array(way)[:, None], arm_of(TREE, tip).length
+    far = [lengths(place - geometry.heads[shoulder])[0] / length for geometry in (before, after)]
+    assert far[0] > COMFORTABLE + 0.05
+    assert far[1] < COMFORTABLE
+    assert not amounts.any()
 
 
 @pytest.mark.parametrize("size", [1e-5, 1e-3])
