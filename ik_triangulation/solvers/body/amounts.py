@@ -15,12 +15,20 @@ HIGHEST = np.array([1.6, 1.0, 1.4, 1.5])
 _FIRST = np.array([0.0, 0.0, 0.0, 0.12])
 _SECOND = np.array([0.02, 0.025, 0.03, 0.02])
 _FOURTH = np.array([0.0, 0.0, 0.015, 0.0])
+# To what is straight below people hinge and crouch, and hardly turn or lean aside: powers of e by which a^2 costs more.
+_BELOW = np.array([0.5, 1.2, 0.0, 0.0])
 
 
-def cost_of_amounts(amounts: Numbers, missing: Sequence[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers, Numbers]:
-    """Cost (P), slope (4, P) and curvature (4, 4, P), of what is missing as Gauss and Newton have it."""
+def cost_of_amounts(
+    amounts: Numbers, missing: Sequence[tuple[Numbers, Numbers]], below: Numbers
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Cost (P), slope (4, P) and curvature (4, 4, P), of what is missing as Gauss and Newton have it.
+
+    `below` (P) tells how far straight down the places are: 1 below, -1 above, 0 where they are level, aside or behind.
+    """
     count, squared = len(amounts), amounts**2
-    first, second, fourth = _FIRST[:, None], _SECOND[:, None], _FOURTH[:, None]
+    first, fourth = _FIRST[:, None], _FOURTH[:, None]
+    second = _SECOND[:, None] * np.exp(_BELOW[:, None] * below)
     cost = (first * np.abs(amounts) + second * squared + fourth * squared**2).sum(0)
     slope = first * np.sign(amounts) + 2.0 * second * amounts + 4.0 * fourth * amounts * squared
     curve = np.zeros((count, *amounts.shape))

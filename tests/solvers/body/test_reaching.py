@@ -182,6 +182,22 @@ def test_a_hand_that_goes_far_ahead_across_or_aside_bends_no_knee(way):
     assert knee(after)[0] - knee(before)[0] < 15.0
 
 
+def test_to_the_floor_ahead_a_body_hinges_and_crouches_and_hardly_turns_or_leans_aside():
+    _, _, (turn, aside, hinge, crouch) = one_hand((0.0, -0.35, -0.8))
+    assert abs(turn) < 0.4
+    assert abs(aside) < 0.1
+    assert min(hinge, crouch) > 0.6
+
+
+def test_only_places_above_and_below_but_not_aside_or_behind_change_what_a_turn_costs():
+    ways = {"below": (0.0, 0.0, -1.0), "above": (0.0, 0.0, 1.0), "aside": (1.0, 0.0, 0.0), "behind": (0.0, 1.0, 0.0)}
+    reference, tasks, steady = standing(np.array(list(ways.values())).T)
+    reaching, tip, at = reaching_of(TREE, reference, tasks, steady), tasks[4].tip, np.arange(4)
+    shoulder = Geometry(TREE, reference).heads[reaching.arm(tip).anchor]
+    below = reaching.below(tip, shoulder + np.array(list(ways.values())).T, at)
+    assert below == pytest.approx([1.0, -1.0, 0.0, 0.0], abs=0.05)
+
+
 def test_the_trunk_turns_to_a_hand_that_goes_across_and_the_other_way_for_the_other_hand():
     left, before, _ = one_hand((-0.65, -0.45, 0.15))
     right, _, _ = one_hand((0.65, -0.45, 0.15), 1)
