@@ -43,6 +43,7 @@ from ...kinematics.batch.algebra import (
 )
 from ...kinematics.body_anatomy import ARM_PARTS, Part, TwoPartLimb
 from .amounts import HIGHEST, LOWEST, cost_of_amounts, newton_step
+from .beginning import begun_early
 from .facing import turn_for_looks
 from .flexing import flexion_axes, parts_of_body, two_part_limbs
 from .girdle import nearer_by_girdle, turn_of_girdle
@@ -51,7 +52,7 @@ from .speeds import Speeds, turning_on
 
 # Turns [rad] of one unit of each: the pelvis, the spine and the neck, all of their joints together.
 _TURN = dict(zip(("pelvis", "spine", "neck"), map(radians, (18.0, 32.0, -10.0)), strict=True))
-_ASIDE = dict(zip(("pelvis", "spine", "neck"), map(radians, (6.0, 24.0, -15.0)), strict=True))
+_ASIDE = dict(zip(("pelvis", "spine", "neck"), map(radians, (0.0, 30.0, -15.0)), strict=True))
 _HINGE = dict(zip(("pelvis", "spine", "neck"), map(radians, (40.0, 25.0, -25.0)), strict=True))
 _CROUCH = dict(zip(("pelvis", "spine", "neck"), map(radians, (30.0, 45.0, -20.0)), strict=True))
 _LEGS_AHEAD = radians(10.0)  # of straight legs at the feet, which take the hips back in a hinge
@@ -238,6 +239,7 @@ class Reaching:
             row[at] = values
             row[moved] = np.interp(np.flatnonzero(moved), knots, row[knots])
         first, last = found[:, 0].copy(), found[:, -1].copy()
+        found = begun_early(found, np.max([lengths(way) / self._arms[tip].length for tip, way in ways], 0))
         for _ in range(_SMOOTHED if count > 1 else 0):
             found = averaged_in_time(found.T, 1).T
             found[:, 0], found[:, -1] = first, last  # so that a lap closes whose ends have the same goals
