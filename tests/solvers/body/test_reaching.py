@@ -16,7 +16,7 @@ from ik_triangulation.kinematics.batch.algebra import lengths
 from ik_triangulation.motion.body_path import body_path
 from ik_triangulation.motion.shot import Shot
 from ik_triangulation.solvers.batch.change import System
-from ik_triangulation.solvers.body.beginning import begun_early
+from ik_triangulation.solvers.body.amounts import begun_early
 from ik_triangulation.solvers.body.hanging import COMFORTABLE, arm_of
 from ik_triangulation.solvers.body.reaching import BEGIN, HIGHEST, LOWEST, reaching_of
 from scripts.benchmarks import humanoid
