@@ -176,7 +176,8 @@ def tests_of(mutation, tests, lines):
     found = {number for each in range(line, last + 1) for number in lines.get(f"{module}:{each}", ())}
     if 0 in found:  # before the first test
         found |= {number for each, some in lines.items() if each.startswith(f"{module}:") for number in some}
-    return [name for _, name in sorted(tests[number - 1] for number in found if number)]
+        found = found - {0} or set(range(1, len(tests) + 1))  # of one that defines settings alone, all
+    return [name for _, name in sorted(tests[number - 1] for number in found)]
 
 
 def outcome(mutation, copy, tests, seconds):
