@@ -44,6 +44,7 @@ _APEX, _CLEAR = 0.5, 0.1  # a bend that points forwards or backwards as it shoul
 _UPRIGHT, _FEWEST_UPRIGHT = 0.7, 3  # share of a bone's length that goes down; bones that do in a leg of an animal
 _SHIN = 0.25  # of its height: how far above the ground a leg without a foot may end
 _ANKLE_HIGH = 0.16  # of the height of a leg: that of the first joint of most feet
+_LOW = 0.8
 _STANDS, _LEVEL_BONE = 0.9, 0.5  # the same share of an upright bone, and at most of a level one
 _SHARP = (0.8, 0.5)  # [rad] bend from which on it counts as sharp, and beyond that to count in full
 _PAIRS = 3  # pairs of limbs on the ground from which on they are legs, however low they begin
@@ -337,7 +338,14 @@ class _Guessing:
             return None
         count = len(line.bones)
         score = _COVER * (path[end] - path[first]) / (whole - path[first]) - _RATIO * abs(log(upper / lower))
-        score -= sum(self._skipped(place, picked, bends, line, kind) for place in range(first + 1, min(end, count)))
+        heights = points @ self.up - self.ground
+        high = heights / max(path[heights.argmin()] - path[first], 1e-9)
+        parts = {*picked}
+        if len(picked) == 4:  # a joint below the hock is one more part, unless it is as low as a foot's
+            low = {n for n in range(picked[2] + 1, min(end, count)) if high[n] < _ANKLE_HIGH}
+            parts |= {n for n in self._with_bent(line, picked) if n > picked[2]} - low
+            score -= _LOW * len(low)
+        score -= sum(self._skipped(place, tuple(sorted(parts)), bends, line, kind) for place in range(first + 1, min(end, count)))
         longest = max(upper, lower) if kind == "LEG" else upper  # a thigh or upper arm of an animal may be short
         score -= _GIRDLE * max(path[first] / longest - 1.0, 0.0) + _NO_GIRDLE * (kind == "ARM" and first == 0)
         if kind == "LEG":
@@ -351,11 +359,11 @@ class _Guessing:
             turns = kind == "LEG" and bends[end] > _ANKLE  # a foot may be of any length
             may_be_tip = end == count - 1 and not self.crawls  # a last bone may only show an end
             score += _TURN * turns * (0.5 if may_be_tip else 1.0)
-            score -= max(beyond / lower - (1.8 if turns else 0.9), 0.0) + 0.5 * max(0.15 - beyond / lower, 0.0)
+            score -= max(beyond / lower - (1.8 if turns or len(picked) == 4 else 0.9), 0.0) + 0.5 * max(0.15 - beyond / lower, 0.0)
             score += _BRANCHES * (line.ends_in_branches and end == count - 1)
         if len(picked) == 4:
             said = self.clues[line.bones[picked[2]]].level
-            score += self._hock(picked, points, bends, float(lower), "hock" in said.split("|"))
+            score += self._hock(picked, points, bends, float(lower), "hock" in said.split("|") or bool(high[picked[2]] > _ANKLE_HIGH))
         ahead = self._ahead(points[[first, hinge, picked[2]]])
         score += _APEX * (ahead if line.bones[0] in self.hind else -ahead)
         return float(score - 1.0)
@@ -410,7 +418,7 @@ class _Guessing:
         bend = bends[start] if start > 0 else (0.8 if kind == "LEG" else 0.0)
         return float(_SKIPPED * np.clip(2.0 * (bends[place] + 0.03) / (bend + 1e-3), 0.25, 1.0) + bends[place])
 
-    def _hock(self, picked: tuple[int, ...], points: np.ndarray, bends: np.ndarray, lower: float, named: bool) -> float:
+    def _hock(self, picked: tuple[int, ...], points: np.ndarray, bends: np.ndarray, lower: float, sure: bool) -> float:
         """Score the part below a hock: it is long, and knee and hock bend against each other."""
         first, hinge, hock, end = picked
         part = np.linalg.norm(points[end] - points[hock])
@@ -418,9 +426,8 @@ class _Guessing:
         against = np.cross(thigh, shin) @ np.cross(shin, cannon) < 0.0
         bent = min(bends[hinge], bends[hock]) > 0.15
         lies = np.clip(3.0 + 4.0 * (cannon @ self.up) / max(part, 1e-9), 0.0, 1.0)
-        high = points[hock] @ self.up - self.ground > _HIGH * (points[first] @ self.up - self.ground)
         odd = max(0.3 - part / lower, 0.0) + max(part / lower - 1.2, 0.0)
-        return float(_HOCK * (against and bent) - 0.25 - odd - max(lies, float(not (named or high))))
+        return float(_HOCK * (against and bent) - 0.25 - odd - max(lies, float(not sure)))
 
     def _by_words(self, picked: tuple[int, ...], clues: Sequence[Clue], kind: str) -> float:
         """Score how well the names of the picked bones say what they are picked as."""
