@@ -349,7 +349,7 @@ class _Guessing:
         longest = max(upper, lower) if kind == "LEG" else upper  # a thigh or upper arm of an animal may be short
         score -= _GIRDLE * max(path[first] / longest - 1.0, 0.0) + _NO_GIRDLE * (kind == "ARM" and first == 0)
         if kind == "LEG":
-            score -= self._lying(points[hinge] - points[first], points[picked[2]] - points[hinge])
+            score -= self._lying(points[hinge] - points[first], points[picked[2]] - points[hinge], first == 0)
             is_fore = bool(self.hind) and line.bones[0] not in self.hind
             score -= self._as_of_animals(picked, points, bends, float(abs(log(upper / lower))), is_fore)
         beyond = path[-1] - path[end]
@@ -401,11 +401,11 @@ class _Guessing:
         stands = end < len(down) and down[end] > _STANDS and beyond.any()
         return float(cost + _STEEP_END * stands + _GIRDLES * max(first - 1, 0))
 
-    def _lying(self, upper: np.ndarray, lower: np.ndarray) -> float:
+    def _lying(self, upper: np.ndarray, lower: np.ndarray, may_be_hip: bool) -> float:
         """Return the cost of a hip bone taken for a thigh, and of a foot taken for a shin."""
         aside, level = (abs(part @ self.normal) / np.linalg.norm(part) for part in (upper, lower))
         steep, less = (-(part @ self.up) / np.linalg.norm(part) for part in (upper, lower))
-        return float(_LYING * max(aside - level, 0.0) + max(steep - max(less, 0.0) - _STEEP, 0.0))
+        return float(_LYING * may_be_hip * max(aside - level, 0.0) + max(steep - max(less, 0.0) - _STEEP, 0.0))
 
     def _skipped(self, place: int, picked: tuple[int, ...], bends: np.ndarray, line: BranchLine, kind: str) -> float:
         """Return the cost of a bone inside a part of the limb: little for twist bones, which go on straight."""
