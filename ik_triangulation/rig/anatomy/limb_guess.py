@@ -42,6 +42,8 @@ _HIPS, _KNEE, _STEEP_END, _OF_HOCK = 0.5, 0.5, 0.3, 0.4
 _SHORT_THIGH = 0.7  # logarithm of the ratio of thigh and shin, up to which a leg with a hock is usual
 _APEX, _CLEAR = 0.5, 0.1  # a bend that points forwards or backwards as it should, by this share of the limb
 _UPRIGHT, _FEWEST_UPRIGHT = 0.7, 3  # share of a bone's length that goes down; bones that do in a leg of an animal
+_MIDDLE, _BESIDE = 1.0, 0.02  # cost of a limb that begins where its image does; of its length: not beside that
+_AS_LONG = 0.5
 _SHIN = 0.25  # of its height: how far above the ground a leg without a foot may end
 _ANKLE_HIGH = 0.16  # of the height of a leg: that of the first joint of most feet
 _LOW = 0.8
@@ -91,12 +93,14 @@ def assign_limbs(skeleton: Skeleton, up_hint: np.ndarray, front_hint: np.ndarray
     """
     if skeleton.symmetry is None:
         return None
-    return _Guessing(skeleton, skeleton.symmetry[0], up_hint, front_hint).assignment()
+    return _Guessing(skeleton, *skeleton.symmetry[:2], up_hint, front_hint).assignment()
 
 
 class _Guessing:
-    def __init__(self, skeleton: Skeleton, normal: np.ndarray, up_hint: np.ndarray, front_hint: np.ndarray) -> None:
-        self.skeleton, self.normal, self.front_hint = skeleton, normal, front_hint
+    def __init__(
+        self, skeleton: Skeleton, normal: np.ndarray, offset: float, up_hint: np.ndarray, front_hint: np.ndarray
+    ) -> None:
+        self.skeleton, self.normal, self.offset, self.front_hint = skeleton, normal, offset, front_hint
         self.clues = [clue_of(name) for name in skeleton.names]
         self.lines = [self._trimmed(line) for line in skeleton.lines if not self._is_rigging(line)]
         level = skeleton.heads - (skeleton.heads @ normal)[:, None] * normal
@@ -188,8 +192,11 @@ class _Guessing:
 
     def _hind_of(self, chosen: Sequence[LimbGuess], front: np.ndarray) -> frozenset[int]:
         """Return the bones of the lines of the hindmost legs: those have knees, legs in front of them elbows."""
-        legs = [guess.bones[0] for guess in chosen if guess.kind == "LEG"]
-        hind = min(legs, key=lambda bone: float(self.skeleton.heads[bone] @ front), default=-1)
+        legs = [guess for guess in chosen if guess.kind == "LEG"]
+        least = _AS_LONG * max((self._length(guess) for guess in legs), default=np.inf)
+        firsts = [guess.bones[0] for guess in legs]
+        firsts += [line.bones[0] for line in self.lines if self._stands(line) and self._drop(line) > least]
+        hind = min(firsts, key=lambda bone: float(self.skeleton.heads[bone] @ front), default=-1)
         return frozenset(bone for line in self.lines if hind in line.bones for bone in line.bones)
 
     def _chosen(self) -> list[LimbGuess]:
@@ -255,13 +262,9 @@ class _Guessing:
         said = self._said(line)
         if said == "OTHER" or not self._long(line):
             return None
-        above = self._lowest(line) - self.ground
-        stands = above <= _GROUND * self.size
-        if len(line.bones) == 2:  # the foot, if there is one, is another branch
-            stands |= above <= _SHIN * float(self._points(line)[0] @ self.up - self.ground)
-        down = self.crawls or self._drop(line) > _DOWN * self.size
-        kind = said or ("LEG" if stands and down else "ARM")
-        if said in {"ARM", "LEG"} and stands and down:  # a front leg is named like an arm in many an animal
+        stands = self._stands(line)
+        kind = said or ("LEG" if stands and self._goes_down(line) else "ARM")
+        if said in {"ARM", "LEG"} and stands and self._goes_down(line):  # a front leg is named like an arm in many an animal
             kind = "LEG"
         elif said == "LEG" and not stands and line.ends_in_branches:
             kind = "ARM"
@@ -285,6 +288,17 @@ class _Guessing:
         first, has_end = picked[0], picked[-1] < len(line.bones)
         girdle = line.bones[:first], line.image[:first]
         return LimbGuess(kind, tuple(bones), tuple(images), *girdle, has_end, score + sure)
+
+    def _stands(self, line: BranchLine) -> bool:
+        """Tell whether a line ends on the ground."""
+        above = self._lowest(line) - self.ground
+        stands = above <= _GROUND * self.size
+        if len(line.bones) == 2:  # the foot, if there is one, is another branch
+            stands |= above <= _SHIN * float(self._points(line)[0] @ self.up - self.ground)
+        return stands
+
+    def _goes_down(self, line: BranchLine) -> bool:
+        return self.crawls or self._drop(line) > _DOWN * self.size
 
     def _candidates(self, line: BranchLine, kind: str) -> Iterator[tuple[float, tuple[int, ...]]]:
         """Yield scores, and places in the line of first part, hinge, hock if any, and end (its length for none)."""
@@ -346,6 +360,8 @@ class _Guessing:
             parts |= {n for n in self._with_bent(line, picked) if n > picked[2]} - low
             score -= _LOW * len(low)
         score -= sum(self._skipped(place, tuple(sorted(parts)), bends, line, kind) for place in range(first + 1, min(end, count)))
+        beside = abs(float(points[first] @ self.normal) - self.offset) / (path[end] - path[first])
+        score -= _MIDDLE * max(1.0 - beside / _BESIDE, 0.0)
         longest = max(upper, lower) if kind == "LEG" else upper  # a thigh or upper arm of an animal may be short
         score -= _GIRDLE * max(path[first] / longest - 1.0, 0.0) + _NO_GIRDLE * (kind == "ARM" and first == 0)
         if kind == "LEG":
