@@ -21,6 +21,7 @@ _BENT, _PART = 0.14, 0.2  # [rad] bend of a joint between two parts; least lengt
 _ANKLE = 0.6  # [rad] least bend of a foot against the shin
 _LAST = 0.4  # of the bone before: largest length of a bone that nothing hangs on
 _UNSAID = Clue()
+# Weights of a candidate's score; one is about a fault that the eye sees at once.
 _COVER, _RATIO, _SKIPPED = 1.5, 1.0, 0.35
 _GIRDLE, _GIRDLES, _NO_GIRDLE, _NO_END = 0.7, 1.2, 0.3, 0.35
 _BRANCHES, _HOCK, _TURN = 0.5, 0.35, 0.4
@@ -30,8 +31,8 @@ _SHORT_THIGH = 0.7  # logarithm of the ratio of thigh and shin, up to which a le
 _APEX, _CLEAR = 0.5, 0.1  # a bend that points forwards or backwards as it should, by this share of the limb
 _UPRIGHT, _FEWEST_UPRIGHT = 0.7, 3  # share of a bone's length that goes down; bones that do in a leg of an animal
 _MIDDLE, _BESIDE = 1.0, 0.02  # cost of a limb that begins where its image does; of its length: not beside that
-_ANKLE_HIGH = 0.16  # of the height of a leg: that of the first joint of most feet
-_LOW = 0.8
+_HIGH = 0.18  # of a leg's length: least height of its hock
+_ANKLE_HIGH, _LOW = 0.16, 0.8  # of a leg's length: height of the first joint of most feet; cost of one left out
 _STANDS, _LEVEL_BONE = 0.9, 0.5  # the same share of an upright bone, and at most of a level one
 _SHARP = (0.8, 0.5)  # [rad] bend from which on it counts as sharp, and beyond that to count in full
 
@@ -118,7 +119,8 @@ class LimbScores:
         parts, within = set(picked), range(first + 1, min(end, count))
         if len(picked) == 4:  # a joint below the hock is one more part, unless it is as low as a foot's
             low = {place for place in within if place > picked[2] and high[place] < _ANKLE_HIGH}
-            parts |= {place for place in self._with_bent(line, picked) if place > picked[2]} - low
+            bent = {place for place in self._with_bent(line, picked) if place > picked[2]}
+            parts |= bent - low if end < count - 1 else set()  # a last bone may only show an end
             score -= _LOW * len(low)
         score -= sum(self._skipped(place, parts, bends, line, kind) for place in within)
         beside = abs(float(points[first] @ self.normal) - self.offset) / (path[end] - path[first])
@@ -142,7 +144,7 @@ class LimbScores:
             score += _BRANCHES * (line.ends_in_branches and end == count - 1)
         if len(picked) == 4:
             said = self.clues[line.bones[picked[2]]].level
-            is_one = "hock" in said.split("|") or bool(high[picked[2]] > _ANKLE_HIGH)
+            is_one = "hock" in said.split("|") or bool(high[picked[2]] > _HIGH)
             score += self._hock(picked, points, bends, float(lower), is_one)
         ahead = self._ahead(points[[first, hinge, picked[2]]])
         score += _APEX * (ahead if line.bones[0] in self.hind else -ahead)
