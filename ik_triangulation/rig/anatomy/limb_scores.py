@@ -117,11 +117,12 @@ class LimbScores:
         score = _COVER * (path[end] - path[first]) / (whole - path[first]) - _RATIO * abs(log(upper / lower))
         high = self._heights(points, path, first)
         parts, within = set(picked), range(first + 1, min(end, count))
+        low = {place for place in within if place > picked[-2] and high[place] < _ANKLE_HIGH}
         if len(picked) == 4:  # a joint below the hock is one more part, unless it is as low as a foot's
-            low = {place for place in within if place > picked[2] and high[place] < _ANKLE_HIGH}
             bent = {place for place in self._with_bent(line, picked) if place > picked[2]}
             parts |= bent - low if end < count - 1 else set()  # a last bone may only show an end
-            score -= _LOW * len(low)
+        if kind == "LEG" and not self.crawls:  # a paw may be below a wrist that is as low
+            score -= _LOW * max(len(low) - (len(picked) == 3), 0)
         score -= sum(self._skipped(place, parts, bends, line, kind) for place in within)
         beside = abs(float(points[first] @ self.normal) - self.offset) / (path[end] - path[first])
         score -= _MIDDLE * max(1.0 - beside / _BESIDE, 0.0)

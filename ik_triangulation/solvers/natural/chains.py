@@ -29,6 +29,7 @@ from ...kinematics.batch.algebra import (
     compose,
     conjugated,
     dot,
+    exponential,
     lengths,
     matrices,
     normalized,
@@ -49,6 +50,7 @@ from .posture import USUAL_FPS, Posture, Relaxation, interpolated_offsets, neare
 
 BEND = 0.07  # [rad] of every joint of a straight chain
 BENT, EXTENDED = 0.995, 0.999  # of the reach: distances from root to tip between which the bend sets in
+_MOST_BENT = 12.0  # times that bend where the chain is to be shorter
 _NOTHING = 1e-300
 
 _APART = 0.25  # of the reach: error of an interpolated frame that is solved from its own start instead
@@ -77,14 +79,17 @@ def turned_whole(
     head, tip = geometry.heads[root], geometry.tip(place.tip)
     span, line = tip - head, place.target.closest(tip) - head
     least = smallest_rotations(span, line)
-    missing = _missing(matrices(least), geometry.tip_rotation(place.tip), tasks)
+    whole = matrices(least)
+    missing = _missing(whole, geometry.tip_rotation(place.tip), tasks)
     if missing is None:
         levers = np.maximum(dot(tip - geometry.heads, span[None]), 0.0)  # times the length of the span
         scale = levers[root] / np.maximum((shares * levers**2).sum(0), _NOTHING)
         turns = (shares * levers * scale)[:, None] * rotation_vectors(least)
+        turns = turns + _bend(tree, geometry, lengths(span) / tree.size, flexion)
     else:
         turns = (shares / shares.sum())[:, None] * missing
-    turns = turns + _bend(tree, geometry, lengths(span), flexion)
+        end = rotate_back(whole, line) - rotate(matrices(exponential(missing)), tip - geometry.heads[-1])
+        turns = turns + _fitting_bend(tree, geometry, root, lengths(end), flexion)
     change = dot(geometry.axes(), turns[tree.joint_of])
     geometry = Geometry(tree, tree.moved(reference, geometry.frames, change))
     return _root_turned(tree, geometry, root, smallest_rotations(geometry.tip(place.tip) - head, line))
@@ -106,10 +111,26 @@ def _missing(whole: Numbers, rotation: Numbers, tasks: Sequence[Task]) -> Number
 
 def _bend(tree: Tree, geometry: Geometry, span: Numbers, flexion: Numbers | None) -> Numbers:
     """Small turns (n, 3, F) of the joints where no turn of one of them would bring the tip nearer to the root."""
-    share = np.clip((span / tree.size - BENT) / (EXTENDED - BENT), 0.0, 1.0)
+    share = np.clip((span - BENT) / (EXTENDED - BENT), 0.0, 1.0)
     if flexion is None:
         flexion = np.array([joint.freedom.bend_axis[:] for joint in tree.joints])
     return rotate(geometry.frames[:, :, :3], flexion[:, :, None]) * (BEND * share)
+
+
+def _fitting_bend(tree: Tree, geometry: Geometry, root: int, distance: Numbers, flexion: Numbers | None) -> Numbers:
+    """Turns (n, 3, F) as of _bend() of a chain whose last bone turns by itself.
+
+    They bring its head about to a `distance` (F) from the root: a straight chain gets shorter with the square of them.
+    """
+    heads = geometry.heads[root:]
+    whole = lengths(np.diff(heads, axis=0)).sum(0)
+    span = lengths(heads[-1] - heads[0])
+    turns = _bend(tree, geometry, span / np.maximum(whole, _NOTHING), flexion)
+    turns[[root, -1]] = 0.0  # the first one is turned towards the target in the end, the last one as it is told
+    bent = Geometry(tree, tree.moved(geometry.states, geometry.frames, dot(geometry.axes(), turns[tree.joint_of])))
+    shorter = span - lengths(bent.heads[-1] - bent.heads[root])
+    wanted = np.maximum(span - distance, 0.0)
+    return turns * np.sqrt(np.clip(wanted / np.maximum(shorter, _NOTHING), 1.0, _MOST_BENT**2))
 
 
 def _root_turned(tree: Tree, geometry: Geometry, root: int, turn: Numbers) -> States:
