@@ -41,6 +41,7 @@ from ...kinematics.batch.algebra import (
     turn_vectors,
 )
 from ...kinematics.batch.tree import joined
+from ...kinematics.framed import hinge_axis
 from ..batch.change import System
 from ..batch.descent import Descent, at_one_level, descend, precisely
 from ..batch.swings import Swing, smallest_rotations
@@ -85,11 +86,14 @@ def turned_whole(
         levers = np.maximum(dot(tip - geometry.heads, span[None]), 0.0)  # times the length of the span
         scale = levers[root] / np.maximum((shares * levers**2).sum(0), _NOTHING)
         turns = (shares * levers * scale)[:, None] * rotation_vectors(least)
-        turns = turns + _bend(tree, geometry, lengths(span) / tree.size, flexion)
     else:
         turns = (shares / shares.sum())[:, None] * missing
+    hinged = [j for j in range(root + 1, len(tree.joints) - 1) if hinge_axis(tree.joints[j].freedom) is not None]
+    if missing is None or not hinged:
+        turns = turns + _bend(tree, geometry, lengths(span) / tree.size, flexion)
+    else:
         end = rotate_back(whole, line) - rotate(matrices(exponential(missing)), tip - geometry.heads[-1])
-        turns = turns + _fitting_bend(tree, geometry, root, lengths(end), flexion)
+        turns = turns + _fitting_bend(tree, geometry, root, hinged, lengths(end))
     change = dot(geometry.axes(), turns[tree.joint_of])
     geometry = Geometry(tree, tree.moved(reference, geometry.frames, change))
     return _root_turned(tree, geometry, root, smallest_rotations(geometry.tip(place.tip) - head, line))
@@ -117,16 +121,17 @@ def _bend(tree: Tree, geometry: Geometry, span: Numbers, flexion: Numbers | None
     return rotate(geometry.frames[:, :, :3], flexion[:, :, None]) * (BEND * share)
 
 
-def _fitting_bend(tree: Tree, geometry: Geometry, root: int, distance: Numbers, flexion: Numbers | None) -> Numbers:
-    """Turns (n, 3, F) as of _bend() of a chain whose last bone turns by itself.
+def _fitting_bend(tree: Tree, geometry: Geometry, root: int, hinged: Sequence[int], distance: Numbers) -> Numbers:
+    """Turns (n, 3, F) of joints that bend one way, of a chain whose last bone turns as it is told.
 
-    They bring its head about to a `distance` (F) from the root: a straight chain gets shorter with the square of them.
+    Where the chain is straight up to that bone they bring its head about to a `distance` (F) from the root: the chain
+    gets shorter with the square of them.
     """
     heads = geometry.heads[root:]
-    whole = lengths(np.diff(heads, axis=0)).sum(0)
     span = lengths(heads[-1] - heads[0])
-    turns = _bend(tree, geometry, span / np.maximum(whole, _NOTHING), flexion)
-    turns[[root, -1]] = 0.0  # the first one is turned towards the target in the end, the last one as it is told
+    whole = lengths(np.diff(heads, axis=0)).sum(0)
+    turns = np.zeros_like(geometry.heads)
+    turns[hinged] = _bend(tree, geometry, span / np.maximum(whole, _NOTHING), None)[hinged]
     bent = Geometry(tree, tree.moved(geometry.states, geometry.frames, dot(geometry.axes(), turns[tree.joint_of])))
     shorter = span - lengths(bent.heads[-1] - bent.heads[root])
     wanted = np.maximum(span - distance, 0.0)
