@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How well bones of a line look like a limb of a kind: a score of geometry, and of words where names say anything.
+"""Scores of bones of a line as a limb of a kind: by geometry, and by words where names say anything.
 
 A candidate is a choice of places in the line: of the first part, of elbow or knee, of the hock of an animal's leg if
 any, and of the end, which is the length of the line for a limb without hand or foot.
