@@ -37,7 +37,7 @@ _STILL = 0.005  # [rad] turn of a joint that does not count for the median
 _MARGINS = (8, 16)  # frames on either side of a hasty turn that may move, one pass after the other
 _ROUNDS, _AVERAGES = 6, 6  # in each pass, and averagings over time in each round
 _CALMER = 0.98  # share of the excess that is left at most
-_UNEVEN = 1.35  # times the unrest before that calmer turns may cost
+_UNEVEN, _EVENER = 1.35, 0.7  # times the unrest before: what calmer turns may cost, and what makes slower ones calmer
 _STEPS = 2  # in each round
 _FINE = Descent(iterations=12, stall=4)  # after all rounds
 
@@ -81,8 +81,8 @@ def eased(
             uneven, even = after_unrest[bends].sum(), before_unrest[bends].sum()
             calmer = hastier[:, around].max() <= max(_CALMER * haste[:, around].max(), 1.0)
             calmer &= uneven <= _UNEVEN * even  # or hips shake for calm arms
-            # A stiff joint may turn more than it did, where none turns as much as one did and all are more even.
-            slower = now[:, around].max() <= _CALMER * turns[:, around].max() and uneven <= even
+            # A stiff joint may turn more than it did, where none turns as much as one did and all are far more even.
+            slower = now[:, around].max() <= _CALMER * turns[:, around].max() and uneven <= _EVENER * even
             if (calmer or slower) and not lost[row].any():
                 states.put(frames[row], some.take(row))
     return states
