@@ -124,7 +124,7 @@ def test_the_limbs_of_an_armature_are_those_that_are_enabled_and_have_a_target()
 def test_selected_bones_that_end_elsewhere_than_in_the_tip_are_refused():
     rig = chain_rig(3)
     check_lowest(rig.pose.bones["Bone 1"], ["Bone 0", "Bone 1"])
-    with pytest.raises(ChainError, match="selected bones end in 'Bone 2'. Make that the active one"):
+    with pytest.raises(ChainError, match=r"selected bones end in 'Bone 2'\. Make that the active one"):
         check_lowest(rig.pose.bones["Bone 1"], ["Bone 1", "Bone 2"])
 
 

@@ -186,3 +186,22 @@ def test_legs_of_two_bones_without_a_foot_are_legs():
     feet = {name for name in person() if name.startswith(("foot", "toe"))}
     bones, names = renamed({name: bone for name, bone in person().items() if name not in feet})
     assert limbs(bones, LEG) == [(side, tuple(names[f"{part} {side}"] for part in ("thigh", "shin"))) for side in "LR"]
+
+
+def test_a_bone_without_an_image_of_its_own_is_mirrored_by_the_only_bone_there():
+    """The right forearm and hand are aside by more than mirror images may be."""
+    bones = person()
+    for name in ("forearm R", "hand R"):
+        bone = bones[name]
+        bones[name] = RestBone(bone.parent, tuple(np.add(bone.head, (0.0, 0.12, 0.0))), bone.tail)
+    skeleton = Skeleton(bones)
+    number = {name: place for place, name in enumerate(skeleton.names)}
+    images = skeleton.symmetry[2]
+    assert images[number["forearm L"]] == -1
+    assert images[number["upper arm L"]] == number["upper arm R"]
+    side = "L" if skeleton.symmetry[0][0] > 0.0 else "R"
+    (line,) = (each for each in skeleton.lines if number[f"upper arm {side}"] in each.bones)
+    other = "R" if side == "L" else "L"
+    for mine, image in zip(line.bones, line.image, strict=True):
+        assert skeleton.names[image] == skeleton.names[mine].replace(f" {side}", f" {other}")
+    assert number[f"hand {side}"] in line.bones
