@@ -123,13 +123,13 @@ def test_what_is_out_of_reach_or_thicker_than_the_hand_opens_is_refused():
         if is_there:
             hand.check(surface, "Rod", scene)
         else:
-            with pytest.raises(TargetError, match="'Rod' is .* away from the knuckles of .*out of the reach"):
+            with pytest.raises(TargetError, match=r"'Rod' is .* away from the knuckles of .*out of the reach"):
                 hand.check(surface, "Rod", scene)
     opened = max((hand.thumb.straight(turn[0])[-1][1] - tip).length for turn in hand.open_thumbs for tip in straight)
     assert hand.opening >= 0.5 * opened
     thick = rod(hand, 0.6 * hand.opening, name="Barrel", depth=3.0 * hand.opening)
     surface = HeldSurface(thick, bpy.context.evaluated_depsgraph_get())
-    with pytest.raises(TargetError, match="'Barrel' is .* thick, more than .* opens .*Choose a smaller object"):
+    with pytest.raises(TargetError, match=r"'Barrel' is .* thick, more than .* opens .*Choose a smaller object"):
         hand.check(surface, "Barrel", scene)
     hand.thumb = None
     assert hand.opening == max((t - k).length for t, k in zip(straight, hand.knuckles, strict=True))
