@@ -85,7 +85,7 @@ def follow_written(
     yield from follow_body(rig, ends, track, scene, view_layer, undo, others)
     if not limbs:
         return _NO_KEYS
-    clock, frames = Clock(scene, armature), Geometry(problem.body.tree, states).frames
+    clock, frames = Clock(scene, armature), Geometry.of(problem.body.tree, states).frames
     parts = []
     for limb, controls in limbs:
         kept = kept_by_hand(limb, *map(clock.time, ends)) if keep else {}

@@ -99,7 +99,7 @@ class BodyProblem:
     @cached_property
     def _bounds(self) -> tuple[BalanceTask | None, Thickness | None, Floor | None]:
         """Balance, thickness and floor, of which what the reference itself exceeds is exempt, as a run."""
-        begin, steady = Geometry(self.body.tree, self.reference), self.balance()
+        begin, steady = Geometry.of(self.body.tree, self.reference), self.balance()
         thickness, floor = thickness_of(self.body, self.rig.thickness), None
         if self.rig.floor:
             floor = floor_of(self.body, self.rig.held, self.held_frames, begin, self.samples.influence)
@@ -171,7 +171,7 @@ class BodyProblem:
         self.turned_toes = set()
         if not lifting:
             return rotations
-        rotations, geometry = rotations.copy(), Geometry(tree, states)
+        rotations, geometry = rotations.copy(), Geometry.of(tree, states)
         for number, joint in enumerate(self.body.joints):
             name = lifting.get(joint.name)
             if name is None or not self.heels[name].lift(geometry.heads)[0].any():
@@ -294,7 +294,7 @@ class BodyProblem:
         steady = self.balance(0.0)
         if steady is None:
             return None
-        return float(steady.measure(Geometry(self.body.tree, states)).off.max())
+        return float(steady.measure(Geometry.of(self.body.tree, states)).off.max())
 
     def balance(self, margin: float = MARGIN) -> BalanceTask | None:
         """Return the task of keeping the balance with this margin; None without balance."""

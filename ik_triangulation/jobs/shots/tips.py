@@ -118,7 +118,7 @@ def report_written(
 
 def _through(problem: BodyProblem, states: States) -> list[str]:
     """Return warnings that name tips whose arm goes through the body to where they are to be."""
-    depths = problem.thickness.depths(Geometry(problem.body.tree, states)) if problem.thickness else {}
+    depths = problem.thickness.depths(Geometry.of(problem.body.tree, states)) if problem.thickness else {}
     tips, frames = problem.body.tree.tips, np.array(problem.samples.frames)
     return [
         f"The arm of '{problem.body.tips[tip].name}' goes into the body, deepest at frame {frames[deep.argmax()]:g}. "

@@ -10,7 +10,7 @@ large the tree is. `above`, the ancestor table, tells which joints rotate with w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -34,7 +34,8 @@ class States:
 
     `angles` (m, F) [rad] are the coordinates of the joints with limits, always inside them; `balls` (b, 4, F) the
     rotations of the joints without limits; `held` (h, 4, F or 1) those of locked joints. `root` (3, 3, F or 1) and
-    `place` (3, F or 1) are orientation and location of the frame that the root hangs in, armature space.
+    `place` (3, F or 1) are orientation and location of the frame that the root hangs in, armature space. `geometry` is
+    what Geometry.of() has made of them last.
     """
 
     angles: Numbers
@@ -42,6 +43,7 @@ class States:
     held: Numbers
     root: Numbers
     place: Numbers
+    geometry: Any = field(default=None, compare=False, repr=False)
 
     def __len__(self) -> int:
         """Number of poses."""
@@ -71,6 +73,19 @@ class States:
     def copy(self) -> States:
         """The same poses; changing them leaves these as they are."""
         return States(self.angles.copy(), self.balls.copy(), self.held, self.root, self.place.copy())
+
+    def alike(self, other: States) -> bool:
+        """Tell whether these are exactly the same poses as others."""
+        return all(
+            one is two or (one.shape == two.shape and bool((one == two).all()))
+            for one, two in (
+                (self.angles, other.angles),
+                (self.balls, other.balls),
+                (self.place, other.place),
+                (self.root, other.root),
+                (self.held, other.held),
+            )
+        )
 
     def like(self, other: States) -> States:
         """These rotations in the frames, and with the locked joints, of other poses."""

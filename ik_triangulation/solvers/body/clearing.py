@@ -102,7 +102,7 @@ def _arms(
     tree: Tree, states: States, rotations: Numbers, thickness: Thickness, tasks: Sequence[Task]
 ) -> Iterator[_Given]:
     """The arms of a body with these states (F) and rotations (n, 4, F), but for those with a twist that is animated."""
-    geometry = Geometry(tree, states)
+    geometry = Geometry.of(tree, states)
     axes = thickness.capsules.placed(geometry)
     for arm in thickness.arms:
         limb = LimbOfBody.of(tree, arm.joints.upper, arm.tip, rotations)
