@@ -336,6 +336,8 @@ class Heel(NamedTuple):
         """
         directions = self.directions if directions is None else directions
         lean = np.arctan2(*np.einsum("kif,if->kf", directions, heads[self.knee] - heads[self.ankle]))
+        if lean.max(initial=_FROM) <= _FROM:
+            return np.zeros_like(lean), np.zeros_like(lean)
         slope = np.clip((lean - _FROM) / (_TO - _FROM), 0.0, 1.0)
         return np.where(lean > _TO, lean - 0.5 * (_FROM + _TO), 0.5 * (lean - _FROM) * slope), slope
 

@@ -288,6 +288,7 @@ class BodyRest:
     def __init__(self, rig: RigBody) -> None:
         self.rig, bones = rig, rig.armature.data.bones
         self._made: Body | None = None
+        self._read: Sequence[Channels] | None = None  # the channels with which it was made
         self.rests: list[Matrix] = []  # in the parent's frame without its scale, 4x4
         self.locating: list[Matrix] = []  # from a bone's location channels to that frame, 3x3
         for name in rig.bones:
@@ -306,9 +307,13 @@ class BodyRest:
     def body(self, channels: Sequence[Channels], up: Vector) -> Body:
         """Return the body with the bones where these channels have them; its hips are where their parent is.
 
-        It has the anatomy, and the masses, of what its bones are; while its joints stay the same it is the one that was
-        returned before. Raises ChainError for bones whose scale is not what it is now.
+        It has the anatomy, and the masses, of what its bones are. While its joints stay the same it is the one that was
+        returned before; of the same reading of the channels they do. Raises ChainError for bones whose scale is not
+        what it is now.
         """
+        made, up = self._made, up.normalized()
+        if made is not None and self._read is channels and made.up == up:
+            return made
         rig, numbers = self.rig, {name: number for number, name in enumerate(self.rig.bones)}
         now = channels_of(rig.armature, rig.bones)
         bones = rig.armature.pose.bones
@@ -324,7 +329,7 @@ class BodyRest:
             above = bones[name].parent
             parents.append(numbers[above.name] if number and above else -1)
         tips = [self._tip(name, numbers[name]) for name in rig.tips]
-        made, up = self._made, up.normalized()
+        self._read = channels
         if made is None or made.joints != tuple(joints) or made.up != up:
             body = Body(tuple(joints), tuple(parents), tuple(tips), rig.hips_motion, up)
             masses = self._masses()

@@ -278,7 +278,7 @@ def _moved_off(rig: RigBody, body: Body, planned: Planned, shown: Numbers, scene
         where = "" if count == 1 else f" at frame {planned.frames[at]:g}"
         moved = _turned_off(rig, planned.bones[..., at], shown[..., at], reach)
         far.append(TipMoved(name, float(slips[at]), where, moved))
-    return explained(rig, far, scene)
+    return explained(rig, far, scene) if far else {}
 
 
 def _turned_off(rig: RigBody, planned: Numbers, shown: Numbers, reach: float) -> list[str]:

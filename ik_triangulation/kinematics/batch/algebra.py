@@ -65,15 +65,15 @@ def matrices(q: Numbers, out: Numbers | None = None) -> Numbers:
 def quaternions(m: Numbers) -> Numbers:
     """Unit quaternions of rotation matrices (3, 3, F), each by its largest component."""
     trace = m[0, 0] + m[1, 1] + m[2, 2]
-    squares = np.stack((trace, *(2.0 * m[i, i] - trace for i in range(3))))
+    squares = np.array((trace, *(2.0 * m[i, i] - trace for i in range(3))))
     a, b, c = m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
     d, e, f = m[1, 0] + m[0, 1], m[0, 2] + m[2, 0], m[2, 1] + m[1, 2]
-    rows = np.stack(
+    rows = np.array(
         (
-            np.stack((1.0 + squares[0], a, b, c)),
-            np.stack((a, 1.0 + squares[1], d, e)),
-            np.stack((b, d, 1.0 + squares[2], f)),
-            np.stack((c, e, f, 1.0 + squares[3])),
+            (1.0 + squares[0], a, b, c),
+            (a, 1.0 + squares[1], d, e),
+            (b, d, 1.0 + squares[2], f),
+            (c, e, f, 1.0 + squares[3]),
         )
     )
     return normalized(np.take_along_axis(rows, squares.argmax(0)[None, None], 0)[0])
@@ -121,9 +121,9 @@ def rotation_vectors(q: Numbers) -> Numbers:
 
 def turn_vectors(m: Numbers) -> Numbers:
     """Axis times angle [rad], at most a half turn, of rotation matrices (3, 3, F)."""
-    v = 0.5 * np.stack((m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]))
+    v = 0.5 * np.array((m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]))
     sine, cosine = lengths(v), 0.5 * (m[0, 0] + m[1, 1] + m[2, 2] - 1.0)
-    v *= np.where(sine > _SMALL, np.arctan2(sine, cosine) / np.maximum(sine, _SMALL), 1.0)
+    v *= np.arctan2(sine, cosine) / np.maximum(sine, _SMALL)  # what is smaller is none
     far = cosine < _HALF_TURN
     if far.any():
         v[:, far] = rotation_vectors(quaternions(m[..., far]))
@@ -196,7 +196,7 @@ def square_to(way: Numbers) -> tuple[Numbers, Numbers]:
     sign = np.where(z >= 0.0, 1.0, -1.0)
     a = -1.0 / (sign + z)
     b = x * y * a
-    return np.stack((1.0 + sign * x * x * a, sign * b, -sign * x)), np.stack((b, sign + y * y * a, -y))
+    return np.array((1.0 + sign * x * x * a, sign * b, -sign * x)), np.array((b, sign + y * y * a, -y))
 
 
 def at(values: Numbers, columns: Columns) -> Numbers:

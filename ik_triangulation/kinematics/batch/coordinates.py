@@ -452,4 +452,6 @@ def _swing_twist(swing: Numbers, along_x: Numbers, along_z: Numbers, twist: Numb
     twist_cosine, twist_sine = np.cos(0.5 * twist), np.sin(0.5 * twist)
     a, b = sine * along_x, sine * along_z
     x, z = a * twist_cosine - b * twist_sine, b * twist_cosine + a * twist_sine
-    return np.stack((cosine * twist_cosine, x, cosine * twist_sine, z), 1)
+    found = np.empty((len(x), 4, x.shape[-1]))
+    found[:, 0], found[:, 1], found[:, 2], found[:, 3] = cosine * twist_cosine, x, cosine * twist_sine, z
+    return found

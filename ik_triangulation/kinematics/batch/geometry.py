@@ -93,8 +93,8 @@ class Geometry:
         """Orientation of an end effector (3, 3, F)."""
         if number not in self._rotations:
             tip = self.tree.tips[number]
-            rest = np.array(tip.rotation.to_matrix(), float)[:, :, None]
-            self._rotations[number] = compose(self.frames[tip.joint][:, :3], rest)
+            rest, turned = tip.matrix, self.frames[tip.joint][:, :3]
+            self._rotations[number] = turned if rest is None else compose(turned, rest)
         return self._rotations[number]
 
     def axes(self) -> Numbers:

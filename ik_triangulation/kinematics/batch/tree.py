@@ -24,7 +24,7 @@ from ..framed import unframed
 from ..freedom import EulerLimits, Free, Freedom, Hinge
 from ..joint import Joint
 from ..pose import Chain, Pose
-from .algebra import as_slice, at, matrices, normalized, rotate_back, stepped
+from .algebra import IDENTITY, as_slice, at, matrices, normalized, rotate_back, stepped
 from .coordinates import Cones, Coordinates, EulerAngles, Frames, Hinges, bounded
 
 
@@ -120,6 +120,12 @@ class TreeTip:
     rotation: Quaternion
     reach: float
     first: int = 0
+
+    @cached_property
+    def matrix(self) -> Numbers | None:
+        """Its rotation (3, 3, 1) in the frame of the joint; None without any."""
+        matrix = np.array(self.rotation.to_matrix(), float)[:, :, None]
+        return None if (matrix == IDENTITY).all() else matrix
 
 
 class Tree:

@@ -49,11 +49,13 @@ class System:
         self.tree, self.tasks = tree, tasks
         self.geometry = geometry or Geometry.of(tree, states)
         self.measured: list[Missing] = [task.measure(self.geometry) for task in tasks]
-        levels = {task.level for task in tasks}
+        several = any(task.level for task in tasks)
         value, met = np.zeros(len(states)), np.ones(len(states), bool)
         for task, measured in zip(tasks, self.measured, strict=True):
             squares = np.einsum("rf,rf->f", measured.errors, measured.errors)
-            value += squares * (_MORE_URGENT if task.level == 0 and len(levels) > 1 else 1.0)
+            if several and not task.level:
+                squares *= _MORE_URGENT
+            value += squares
             met &= measured.off <= task.tolerance
         self.value, self.met = value, met
 
