@@ -65,15 +65,15 @@ def matrices(q: Numbers, out: Numbers | None = None) -> Numbers:
 def quaternions(m: Numbers) -> Numbers:
     """Unit quaternions of rotation matrices (3, 3, F), each by its largest component."""
     trace = m[0, 0] + m[1, 1] + m[2, 2]
-    squares = np.array((trace, *(2.0 * m[i, i] - trace for i in range(3))))
+    squares = np.stack((trace, *(2.0 * m[i, i] - trace for i in range(3))))
     a, b, c = m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
     d, e, f = m[1, 0] + m[0, 1], m[0, 2] + m[2, 0], m[2, 1] + m[1, 2]
-    rows = np.array(
+    rows = np.stack(
         (
-            (1.0 + squares[0], a, b, c),
-            (a, 1.0 + squares[1], d, e),
-            (b, d, 1.0 + squares[2], f),
-            (c, e, f, 1.0 + squares[3]),
+            np.stack((1.0 + squares[0], a, b, c)),
+            np.stack((a, 1.0 + squares[1], d, e)),
+            np.stack((b, d, 1.0 + squares[2], f)),
+            np.stack((c, e, f, 1.0 + squares[3])),
         )
     )
     return normalized(np.take_along_axis(rows, squares.argmax(0)[None, None], 0)[0])

@@ -228,8 +228,8 @@ class Tree:
         freedoms = [bounded(joint.freedom) for joint in self.joints]
         own: list[Any] = [unframed(freedom) for freedom in freedoms]
 
-        def frames(those: Sequence[int]) -> Frames | None:
-            return Frames.of([freedoms[i] for i in those])
+        def frames(those: Sequence[int], orders: Sequence[str] = ()) -> Frames | None:
+            return Frames.of([freedoms[i] for i in those], orders)
 
         rests = normalized(np.array([joint.rest for joint in self.joints], float)[:, :, None])
 
@@ -240,14 +240,12 @@ class Tree:
         self.held = sorted({*range(len(freedoms))} - {*self.balls, *hinges, *cones, *eulers})
         self.kinds: list[Coordinates] = []
         self.cones: Cones | None = None
-        orders: dict[str, list[int]] = {}
-        for i in eulers:
-            orders.setdefault(own[i].order, []).append(i)
         if hinges:
             self.kinds.append(Hinges(hinges, [own[i] for i in hinges], self._next_row, matrices(rests[hinges])))
-        for members in orders.values():
-            limits, stands = [own[i] for i in members], matrices(rests[members])
-            self.kinds.append(EulerAngles(members, limits, self._next_row, stands, frames(members)))
+        if eulers:
+            limits, stands = [own[i] for i in eulers], matrices(rests[eulers])
+            axes = frames(eulers, [freedom.order for freedom in limits])
+            self.kinds.append(EulerAngles(eulers, limits, self._next_row, stands, axes))
         if cones:
             stands = matrices(rests[cones])
             self.cones = Cones(cones, [own[i] for i in cones], self._next_row, stands, frames(cones))
