@@ -153,7 +153,7 @@ class Tree:
         for j, parent in enumerate(self.parents):
             if parent >= 0:
                 self.above[:, j] |= self.above[:, parent]
-        self.offsets = np.array([joint.offset for joint in self.joints], float)[:, :, None]
+        self.offsets = np.array([joint.offset[:] for joint in self.joints], float)[:, :, None]
         self.tiers = self._tiers()
         self._group()
         self.compliance = self._compliances()
@@ -231,7 +231,7 @@ class Tree:
         def frames(those: Sequence[int], orders: Sequence[str] = ()) -> Frames | None:
             return Frames.of([freedoms[i] for i in those], orders)
 
-        rests = normalized(np.array([joint.rest for joint in self.joints], float)[:, :, None])
+        rests = normalized(np.array([joint.rest[:] for joint in self.joints], float)[:, :, None])
 
         def those(wanted: type) -> list[int]:
             return [i for i, freedom in enumerate(own) if isinstance(freedom, wanted)]
