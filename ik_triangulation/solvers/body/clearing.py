@@ -10,6 +10,7 @@ Source: none.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -55,6 +56,9 @@ def cleared(
 
     An arm that would have to leap for it stays as it is in the frames around.
     """
+    thickness = _inside(tree, states, thickness)
+    if not thickness.arms:
+        return states
     found = rotations = tree.rotations(states)
     for arm in _arms(tree, states, rotations, thickness, tasks):
         runs = _runs(arm.deep, round(_AROUND * fps))
@@ -75,12 +79,21 @@ def pushed_out(tree: Tree, states: States, thickness: Thickness, tasks: Sequence
 
     So no arm leaps from one pose to the next, and one that cannot get out this way stays inside.
     """
+    thickness = _inside(tree, states, thickness)
+    if not thickness.arms:
+        return states
     found = rotations = tree.rotations(states)
     for arm in _arms(tree, states, rotations, thickness, tasks):
         if arm.deep.any():
             found = found.copy() if found is rotations else found
             found[list(arm.limb.joints)] = _Arm(arm).pushed_out()
     return states if found is rotations else tree.posed(found, states)
+
+
+def _inside(tree: Tree, states: States, thickness: Thickness) -> Thickness:
+    """Return the thickness with the arms alone that are inside it in any of the states."""
+    depths = thickness.depths(Geometry.of(tree, states))
+    return replace(thickness, arms=tuple(arm for arm in thickness.arms if depths[arm.tip].any()))
 
 
 class _Given(NamedTuple):
