@@ -23,7 +23,7 @@ from ..rig.armature import Bones
 from ..rig.body import RigBody
 from ..rig.by_hand.keys import check_hips
 from ..rig.checks import check_armature, check_limb, check_range
-from ..rig.frames.body_goals import LimbGoals
+from ..rig.frames.body_frames import LimbGoals
 from ..rig.frames.body_samples import BodySamples, read_body
 from ..rig.frames.reader import FrameReader
 from ..rig.keyframes import check_keys

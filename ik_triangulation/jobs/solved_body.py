@@ -19,8 +19,7 @@ from ..rig.frames.body_samples import BodySamples, as_below, read_animation, rea
 from ..rig.stored_body import corrected_times
 from ..rig.units import distance_text
 from .edits.edited_shot import fades, near_shown
-from .edits.space_change import AitkenSteps
-from .edits.spaces import fit_spaces
+from .edits.spaces import AitkenSteps, fit_spaces
 from .shots.keys import BodyKeySettings
 from .shots.problem import BodyProblem, read_problem
 

@@ -10,12 +10,19 @@ from .channelbags import (
     check_unmodified,
     curves_of,
     ensure_channelbag,
-    is_muted,
     keep_curves,
 )
 from .reading import GENERATED, ByHand, generated, is_baked, key_frames, keys_beside, made_by_hand, values_before
 from .unkeyed import AnimatedValues
-from .writing import Channel, clamped_slopes, interpolation_of, remove_generated, replace_keys, write_keys
+from .writing import (
+    Channel,
+    clamped_slopes,
+    interpolation_of,
+    remove_generated,
+    remove_generated_of,
+    replace_keys,
+    write_keys,
+)
 
 __all__ = [
     "GENERATED",
@@ -35,12 +42,12 @@ __all__ = [
     "get_keys",
     "interpolation_of",
     "is_baked",
-    "is_muted",
     "keep_curves",
     "key_frames",
     "keys_beside",
     "made_by_hand",
     "remove_generated",
+    "remove_generated_of",
     "replace_keys",
     "values_before",
     "write_keys",

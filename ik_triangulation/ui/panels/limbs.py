@@ -34,6 +34,7 @@ from ..operators.bake import (
     POSE_OT_ik_triangulation_solve,
 )
 from ..operators.contacts import POSE_OT_ik_triangulation_contacts_find
+from ..operators.edit import POSE_OT_ik_triangulation_follow_rig
 from ..operators.limbs import (
     POSE_OT_ik_triangulation_body_add,
     POSE_OT_ik_triangulation_limb_add,
@@ -44,7 +45,6 @@ from ..operators.limbs import (
     limb_label,
 )
 from ..operators.target import POSE_OT_ik_triangulation_limb_choose, POSE_OT_ik_triangulation_target_select
-from ..operators.transfer import POSE_OT_ik_triangulation_follow_rig
 from ..translation import translated
 from .layout import SidebarPanel, choice, is_narrow, paragraph
 from .lists import VIEW3D_UL_ik_triangulation_limbs
@@ -96,8 +96,9 @@ def draw_result(column: UILayout, result: LastResult) -> None:
     row.alert = not result.reached
     row.popover(VIEW3D_PT_ik_triangulation_result.__name__, text=translated(result.line), icon=result.icon)
     if result.switches:
-        what = translated("Set and Key" if result.is_bake else "Set")
-        text = f"{what} {', '.join(result.switches)}"
+        first, *others = result.switches
+        what = translated(f"{len(others) + 1} Properties") if others else first  # all names would be cut off
+        text = f"{translated('Set and Key' if result.is_bake else 'Set')} {what}"
         column.operator(POSE_OT_ik_triangulation_follow_set.bl_idname, text=text, icon="KEYINGSET")
 
 
