@@ -89,7 +89,7 @@ class FloorTask:
 
     def at_level(self, level: int) -> FloorTask:
         """The same task with another priority."""
-        return replace(self, level=level)
+        return self if level == self.level else replace(self, level=level)
 
     def within(self, tolerance: Numbers) -> FloorTask:
         """The same task with another tolerance."""
@@ -164,7 +164,7 @@ class Support:
 
     def take(self, columns: Columns) -> Support:
         """The polygons of those of the poses."""
-        return Support(at(self.corners, columns), self.across)
+        return self if self.corners.shape[-1] == 1 else Support(at(self.corners, columns), self.across)
 
 
 def _stacked(hulls: list[Numbers]) -> Numbers:
@@ -272,12 +272,15 @@ class BalanceTask:
 
     def take(self, columns: Columns) -> BalanceTask:
         """The task of those poses."""
-        support, tolerance = self.support.take(columns), at(self.tolerance, columns)
-        return replace(self, support=support, tolerance=tolerance, present=at(self.present, columns))
+        own = self.support, self.tolerance, self.present
+        support, tolerance, present = self.support.take(columns), at(self.tolerance, columns), at(self.present, columns)
+        if all(one is two for one, two in zip(own, (support, tolerance, present), strict=True)):
+            return self  # it is the same in all poses
+        return replace(self, support=support, tolerance=tolerance, present=present)
 
     def at_level(self, level: int) -> BalanceTask:
         """The same task with another priority."""
-        return replace(self, level=level)
+        return self if level == self.level else replace(self, level=level)
 
     def within(self, tolerance: Numbers) -> BalanceTask:
         """The same task with another tolerance."""

@@ -65,9 +65,9 @@ def test_joints_are_built_once_while_they_stay_the_same():
     body = reaching_body(human_rig())
     channels = channels_of(body.armature, body.bones)
     built = body.rest.body(channels, UP)
-    assert body.rest.body(channels, 2.0 * UP) is built
+    assert body.rest.body([*channels], 2.0 * UP) is built
     body.armature.pose.bones["hand.L"].lock_rotation[0] = True
-    assert body.rest.body(channels, UP) is not built
+    assert body.rest.body([*channels], UP) is not built
     assert body.rest.body(channels, Vector((0, 1, 0))).up.y == 1.0
 
 
