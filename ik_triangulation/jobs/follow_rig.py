@@ -240,7 +240,7 @@ def _copy_turns(
     samples = yield from read_body(rig, scene, frames, view_layer, switched=True)
     problem = yield from read_problem(rig, samples, scene)
     moved = animation_turned(rig, samples.bases, rotations, place, samples.rotations)
-    runs = body_channels(rig, problem, problem.posed(moved.rotations, moved.locations))
+    runs = body_channels(problem, problem.posed(moved.rotations, moved.locations))
     clock, destination = Clock(scene, armature), Destination(*(evaluated_time(scene, frame) for frame in ends))
     keys = Keys(runs, list(map(clock.time, frames)), "LINEAR", 0)
     yield from write_together([Writing(rig, keys, ends, destination)], undo, scene=scene, view_layer=view_layer)

@@ -114,7 +114,7 @@ def write_body_pose(
 ) -> int:
     """Pose the bones, and with `key` key them; return the number of keys. Closing `undo` restores everything."""
     frame = problem.samples.frames[0]
-    keys = write_pose(rig, body_channels(rig, problem, states), frame, key, scene, view_layer, undo)
+    keys = write_pose(rig, body_channels(problem, states), frame, key, scene, view_layer, undo)
     if rig.hips_motion != "FIXED":
         hips = rig.armature.pose.bones[rig.hips]
         remember_location(hips, problem.samples.locations[:, 0].tolist(), undo)

@@ -297,7 +297,7 @@ def _solve_body(
     if found is None or not found.met.all():
         found = yield from problem.path(scene)
     states = found.states
-    arrays = body_arrays(rig, problem, problem.rotations(states))
+    arrays = body_arrays(problem, problem.rotations(states))
     located = {} if rig.hips_motion == "FIXED" else {rig.hips: problem.locations(states)}
     count = yield from _write(rig, arrays, located, part, scene, view_layer, undo)
     how = {"warnings": warnings, "keys": count, "full_keys": count}

@@ -14,17 +14,15 @@ from bpy.types import Scene, ViewLayer
 
 from ...cooperative import Work
 from ...errors import RigError
-from ...kinematics.batch import Geometry, States
+from ...kinematics.batch import Geometry
 from ...rig.body import RigBody
 from ...rig.ik_controls import IKControls, limbs_with_ik
-from ...rig.layers import Destination
 from ...rig.limb import Limb
 from ...rig.timeline import Clock
 from ...settings import KeySettings, settings_of
 from .control_motion import LimbPlaces
 from .controls import OntoControls, Track, check_keyed, kept_by_hand, write_places
-from .keys import BodyKeySettings, LimbBake, WrittenKeys
-from .problem import BodyProblem
+from .keys import BodyKeySettings, KeyPlan, LimbBake, SolvedBody, WrittenKeys
 from .tips import follow_body
 
 _NO_KEYS = WrittenKeys(0, 0, ())
@@ -61,34 +59,26 @@ def bones_with_controls(rig: RigBody) -> list[str]:
 
 
 def follow_written(
-    problem: BodyProblem,
-    states: States,
-    limbs: ControlledLimbs,
-    settings: BodyKeySettings,
-    ends: tuple[int, int],
-    destination: Destination,
-    undo: ExitStack,
-    *,
-    scene: Scene,
-    view_layer: ViewLayer,
-    keep: bool = False,
+    body: SolvedBody, plan: KeyPlan, undo: ExitStack, *, scene: Scene, view_layer: ViewLayer
 ) -> Work[WrittenKeys]:
     """Have the character follow a body that is written, by the controls that the settings of its keys name.
 
-    Returns the keys of the IK controls of all its `limbs`; with `keep` those made by hand stay.
+    Returns the keys of the IK controls of all limbs of the plan.
     """
+    settings, ends, destination = plan.settings, plan.ends, plan.destination
     if settings.keys_on == "FK":
         return _NO_KEYS
-    rig, armature, by_ik = problem.rig, problem.rig.armature, {limb.tip for limb, _ in limbs}
+    problem, rig, armature = body.problem, body.problem.rig, body.problem.rig.armature
+    by_ik = {limb.tip for limb, _ in plan.limbs}
     track = Track.of(destination, settings.destination, armature, undo)
     others = [tip for tip in rig.tips if tip not in by_ik]
     yield from follow_body(rig, ends, track, scene, view_layer, undo, others)
-    if not limbs:
+    if not plan.limbs:
         return _NO_KEYS
-    clock, frames = Clock(scene, armature), Geometry(problem.body.tree, states).frames
+    clock, frames = Clock(scene, armature), Geometry(problem.body.tree, body.states).frames
     parts = []
-    for limb, controls in limbs:
-        kept = kept_by_hand(limb, *map(clock.time, ends)) if keep else {}
+    for limb, controls in plan.limbs:
+        kept = kept_by_hand(limb, *map(clock.time, ends)) if plan.keep else {}
         bake = LimbBake(limb, (), ends, destination, kept)
         names = [each.bone for each in controls.showing]
         rows = [frames[rig.bones.index(name)] for name in names]
