@@ -19,11 +19,10 @@ from ..rig.armature import bones_from_tip
 from ..rig.body import Contact, RigBody
 from ..rig.by_hand.keys import check_hips
 from ..rig.checks import check_armature, check_range
-from ..rig.controls import Controls
+from ..rig.controls import Controls, limbs_with_ik
 from ..rig.frames.body_frames import animation_turned
 from ..rig.frames.body_samples import read_body
 from ..rig.frames.reader import FrameReader
-from ..rig.ik_controls import limbs_with_ik
 from ..rig.keyframes import Channel, check_keys, replace_keys
 from ..rig.keyframes.channelbags import ensure_channelbag
 from ..rig.keyframes.reading import keep_followed

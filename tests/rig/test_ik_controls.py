@@ -5,7 +5,7 @@ import bpy
 import pytest
 
 from ik_triangulation.errors import RigError
-from ik_triangulation.rig.ik_controls import ik_controls_of, limbs_with_ik
+from ik_triangulation.rig.controls import ik_controls_of, limbs_with_ik
 from ik_triangulation.rig.limb import Limb
 
 from ..ik_rigs import ARM, arm_limb, ik_arm

@@ -16,7 +16,8 @@ from ...cooperative import Work
 from ...errors import RigError
 from ...kinematics.batch import Geometry
 from ...rig.body import RigBody
-from ...rig.ik_controls import IKControls, limbs_with_ik
+from ...rig.controls import limbs_with_ik
+from ...rig.ik_controls import IKControls
 from ...rig.limb import Limb
 from ...rig.timeline import Clock
 from ...settings import KeySettings, settings_of
