@@ -23,7 +23,7 @@ from ..rig.body import RigBody
 from ..rig.by_hand.keys import keep_place, remember_place, remember_written
 from ..rig.by_hand.record import record_body, recorded_bake, recorded_body, recorded_span
 from ..rig.by_hand.reference import hold_reference
-from ..rig.checks import check_armature, check_limb, check_range, check_separate
+from ..rig.checks import check_limb, check_range, check_separate
 from ..rig.controls import Links
 from ..rig.dependencies import Dependencies, in_waves
 from ..rig.frames.reader import FrameReader
@@ -35,12 +35,13 @@ from ..rig.targets.untouched import check_body_limbs
 from ..rig.timeline import Clock, check_nla, evaluated_time, mark
 from ..rig.touchables import lost_supports
 from .bake_wave import BakePlan, Span, bake_together, check_something
+from .shots.body_controls import plan_keys
 from .shots.controls import check_keyed, keyed_bones, watch_of
 from .shots.keys import BodyKeySettings, body_settings, frames_of_target
 from .shots.report import Report
 from .shots.tips import with_followers
 from .shots.writing import Transaction, Undo
-from .solved_body import BODY_PARTS, plan_keys, solve_body_frames, write_body
+from .solved_body import BODY_PARTS, solve_body_frames, write_body
 
 
 @cooperative
@@ -274,7 +275,6 @@ def bake_body(
     started, ends = perf_counter(), (frame_start, frame_end)
     view_layer.update()
     check_range(scene, *ends, step)
-    check_armature(rig.armature, view_layer)
     check_body_limbs(rig, scene, view_layer)
     if within is None and not keep:
         check_something([rig])

@@ -27,12 +27,12 @@ from ..rig.keyframes import Channel, check_keys, replace_keys
 from ..rig.keyframes.channelbags import ensure_channelbag
 from ..rig.keyframes.reading import keep_followed
 from ..rig.layers import Destination
-from ..rig.limb import Limb, moving_curves
+from ..rig.limb import Limb
 from ..rig.retargeting import FACE, HIPS, Figure, PartPlace, Retargeting
 from ..rig.stance import look_of
 from ..rig.targets.made import is_made, remove_unused
 from ..rig.targets.untouched import forget_rotation, put_at_tip
-from ..rig.timeline import Clock, check_nla, evaluated_time, fps_of
+from ..rig.timeline import Clock, check_nla, evaluated_time, fps_of, moving_curves
 from ..settings import check_registered
 from ..settings.joint import JointSettings
 from ..settings.property_groups import keep_settings

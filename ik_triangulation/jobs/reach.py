@@ -32,6 +32,7 @@ from ..rig.timeline import check_nla, evaluated_time, fps_of
 from ..rig.units import distance_text
 from .props import StopOfProp, check_held, held_props, hold_props, own_holds
 from .reach_motion import STRAIGHT, BodyReachMotion, BodyVisit, ReachMotion, ReachStyle, TargetVisit
+from .shots.body_controls import plan_keys
 from .shots.controls import check_keyed, watch_of, write_by_settings
 from .shots.frame_solver import JudgedFrames, SolvedFrame, outside
 from .shots.keys import BodyKeySettings, LimbBake, SolvedBody, body_settings
@@ -40,7 +41,7 @@ from .shots.natural_shot import begun_as_shown
 from .shots.problem import BodyProblem, read_problem
 from .shots.report import Report
 from .shots.writing import Undo
-from .solved_body import BODY_PARTS, plan_keys, write_body
+from .solved_body import BODY_PARTS, write_body
 
 PATHS = ("BOW", "ARC", "LINE")
 

@@ -17,22 +17,21 @@ from bpy.types import Scene, ViewLayer
 from ..cooperative import Job, Work, relay
 from ..kinematics.batch import States
 from ..rig.body import RigBody
-from ..rig.by_hand.keys import check_hips, located_by_hand
+from ..rig.by_hand.keys import located_by_hand
+from ..rig.by_hand.record import corrected_times
 from ..rig.by_hand.reference import body_by_hand
 from ..rig.frames.body_frames import Animation
 from ..rig.frames.body_samples import BodySamples, as_below, read_animation, read_body
-from ..rig.keyframes import ByHand, check_keys, made_by_hand
-from ..rig.layers import Destination, Made
-from ..rig.stored_body import corrected_times
+from ..rig.keyframes import ByHand, made_by_hand
 from ..rig.targets.untouched import take_along_shown
-from ..rig.timeline import Clock, check_nla, evaluated_time
+from ..rig.timeline import Clock
 from ..rig.units import distance_text
 from .edits.edited_shot import fades, near_shown
 from .edits.space_change import AitkenSteps
 from .edits.spaces import fit_spaces
-from .shots.body_controls import controlled_limbs, follow_written
+from .shots.body_controls import follow_written
 from .shots.controls import kept_by_hand
-from .shots.keys import BodyKeySettings, KeyPlan, SolvedBody, body_keys, check_layer
+from .shots.keys import KeyPlan, SolvedBody, body_keys
 from .shots.problem import read_problem
 from .shots.report import Report
 from .shots.tips import report_written
@@ -42,28 +41,6 @@ BODY_PARTS = 5  # of a bake or a reach
 _FITS = 12  # times that a body is solved at most, where its own bones carry targets
 _FITTED = 3e-6  # of the body's size: how far these may jump
 _SEEN = 1e-3  # of it: more than this is told
-
-
-def plan_keys(
-    rig: RigBody,
-    settings: BodyKeySettings,
-    ends: tuple[int, int],
-    scene: Scene,
-    made: Made | None = None,
-    keep: bool = False,
-) -> tuple[KeyPlan, list[str]]:
-    """Return where and how a body is keyed between its `ends`, and warnings; raise the IKError of keys that cannot be.
-
-    `made` are the channelbags that were made for what was baked before.
-    """
-    armature, kind = rig.armature, settings.destination
-    warnings = check_keys(armature, rig.bones, kind)
-    limbs = controlled_limbs(rig, settings)
-    warnings += check_layer(settings, armature)
-    check_hips(armature, rig.hips, kind, rig.hips_motion != "FIXED")
-    check_nla(armature, scene, *ends, kind)
-    first, last = (evaluated_time(scene, frame) for frame in ends)
-    return KeyPlan(settings, ends, Destination(first, last, {} if made is None else made), limbs, keep), warnings
 
 
 def solve_body_frames(

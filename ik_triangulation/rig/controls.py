@@ -412,14 +412,18 @@ def _own_of(links: Links, turned: str) -> str | None:
 
 def _with_tip(armature: Object, links: Links, names: Sequence[str]) -> tuple[Limb, IKControls]:
     """Return the limb of these bones and the hand or foot that its IK control carries, if there is one."""
-    lowest = armature.pose.bones[names[-1]]
+    lowest, ends = armature.pose.bones[names[-1]], list[str]()
     for bone in lowest.children_recursive:
         between = len(bone.parent_recursive) - len(lowest.parent_recursive)
-        if between > _BETWEEN or not can_turn(bone) or not (links.followers.get(bone.name) or len(bone.constraints)):
-            continue
+        if between <= _BETWEEN and can_turn(bone) and (links.followers.get(bone.name) or len(bone.constraints)):
+            ends.append(bone.name)
+    for end in ends:
         with suppress(RigError):
-            limb = Limb.from_bones(armature, [*names, bone.name], armature)
-            return limb, ik_controls_of(limb, known=links)
+            return _limb_with_ik(armature, links, [*names, end])
+    return _limb_with_ik(armature, links, names)
+
+
+def _limb_with_ik(armature: Object, links: Links, names: Sequence[str]) -> tuple[Limb, IKControls]:
     limb = Limb.from_bones(armature, names, armature)
     return limb, ik_controls_of(limb, known=links)
 

@@ -12,8 +12,7 @@ from .by_hand.reference import Boned
 from .dependencies import ik_constraints
 from .keyframes import curves_of
 from .layers import is_layer_on_top
-from .limb import moving_curves
-from .timeline import strips_of
+from .timeline import moving_curves, strips_of
 from .units import distance_text
 
 _TRANSFORM = ("location", "rotation", "scale")  # beginnings of the properties that pose a bone

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from math import isfinite
 
 import numpy as np
-from bpy.types import Action, ActionSlot, AnimData, FCurve, NlaStrip, Object, Scene, TimelineMarker
+from bpy.types import ID, Action, ActionSlot, AnimData, FCurve, NlaStrip, Object, Scene, TimelineMarker
 
 from ..errors import AnimationError
 from ..kinematics.arrays import Array, Mask
@@ -73,6 +73,15 @@ def keyed_curves(animation: AnimData) -> Iterator[FCurve]:
     """Yield all F-curves of the active action and of the NLA."""
     for action, slot in actions_of(animation):
         yield from curves_in(action, slot)
+
+
+def moving_curves(owner: ID) -> Iterator[FCurve]:
+    """Yield the F-curves and drivers of a data-block that are not muted."""
+    animation = owner.animation_data
+    if animation is None:
+        return
+    yield from (curve for curve in animation.drivers if not curve.mute)
+    yield from (curve for curve in keyed_curves(animation) if not curve.mute)
 
 
 def curves_in(action: Action | None, slot: ActionSlot | None) -> Iterator[FCurve]:

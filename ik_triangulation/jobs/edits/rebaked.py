@@ -14,10 +14,10 @@ from ...kinematics.arrays import Numbers
 from ...motion.edited_path import carried_over, end_fades, without_ends
 from ...rig.armature import Bones
 from ...rig.body import RigBody
+from ...rig.by_hand.record import corrected_times
 from ...rig.frames.body_samples import read_body
 from ...rig.frames.reader import FrameReader
 from ...rig.limb import Limb
-from ...rig.stored_body import corrected_times
 from ..bake import frames_from
 from ..shots.natural_shot import shown_reference, solve_naturally
 from ..shots.problem import read_problem

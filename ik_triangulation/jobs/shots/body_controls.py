@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The controls by which a character follows a body that is written: its bones alone, or IK controls of limbs as well.
+"""The keys that are planned of a body, and the controls by which the character follows it once it is written.
 
-Arms and legs then have keys on both sides, which show the same: whichever is switched to, the motion is that.
+These are its bones alone, or IK controls of limbs as well. Arms and legs then have keys on both sides, which show the
+same: whichever is switched to, the motion is that.
 """
 
 from __future__ import annotations
@@ -16,21 +17,46 @@ from ...cooperative import Work
 from ...errors import RigError
 from ...kinematics.batch import Geometry
 from ...rig.body import RigBody
+from ...rig.by_hand.keys import check_hips
 from ...rig.controls import limbs_with_ik
 from ...rig.ik_controls import IKControls
+from ...rig.keyframes import check_keys
+from ...rig.layers import Destination, Made
 from ...rig.limb import Limb
-from ...rig.timeline import Clock
+from ...rig.timeline import Clock, check_nla, evaluated_time
 from ...settings import KeySettings, settings_of
 from .control_motion import LimbPlaces
 from .controls import OntoControls, Track, check_keyed, kept_by_hand, write_places
-from .keys import BodyKeySettings, KeyPlan, LimbBake, SolvedBody, WrittenKeys
+from .keys import BodyKeySettings, KeyPlan, LimbBake, SolvedBody, WrittenKeys, check_layer
 from .tips import follow_body
 
 _NO_KEYS = WrittenKeys(0, 0, ())
 ControlledLimbs = Sequence[tuple[Limb, IKControls]]
 
 
-def controlled_limbs(rig: RigBody, settings: BodyKeySettings) -> ControlledLimbs:
+def plan_keys(
+    rig: RigBody,
+    settings: BodyKeySettings,
+    ends: tuple[int, int],
+    scene: Scene,
+    made: Made | None = None,
+    keep: bool = False,
+) -> tuple[KeyPlan, list[str]]:
+    """Return where and how a body is keyed between its `ends`, and warnings; raise the IKError of keys that cannot be.
+
+    `made` are the channelbags that were made for what was baked before.
+    """
+    armature, kind = rig.armature, settings.destination
+    warnings = check_keys(armature, rig.bones, kind)
+    limbs = _controlled_limbs(rig, settings)
+    warnings += check_layer(settings, armature)
+    check_hips(armature, rig.hips, kind, rig.hips_motion != "FIXED")
+    check_nla(armature, scene, *ends, kind)
+    first, last = (evaluated_time(scene, frame) for frame in ends)
+    return KeyPlan(settings, ends, Destination(first, last, {} if made is None else made), limbs, keep), warnings
+
+
+def _controlled_limbs(rig: RigBody, settings: BodyKeySettings) -> ControlledLimbs:
     """Return the limbs of a body whose IK controls are to be keyed, with the settings of its keys.
 
     Raises RigError if there are none though they are asked for, and the IKError for controls that cannot be keyed.

@@ -17,9 +17,10 @@ from ...goals import Goal
 from ...kinematics.arrays import Numbers
 from ..armature import Channels, base_of, channels_of
 from ..body import ContactSupport, RigBody
+from ..by_hand.record import corrected_times
 from ..by_hand.reference import body_by_hand, has_baked_below, is_as_by_hand, shown_by_hand
 from ..interference import animates_otherwise, live_constraints, may_interfere
-from ..stored_body import corrected_times, is_moved_above
+from ..stored_body import is_moved_above
 from ..targets.untouched import carriers_of
 from ..timeline import Clock
 from ..touchables import check_supports, supports_at
