@@ -17,7 +17,6 @@ import bpy
 from bpy.types import Object, Scene, ViewLayer
 
 from ..cooperative import Job, cooperative
-from ..errors import AnimationError
 from ..rig.armature import find_bone
 from ..rig.body import RigBody
 from ..rig.by_hand.keys import keep_place, remember_place, remember_written
@@ -31,13 +30,13 @@ from ..rig.freedom import limit_notes
 from ..rig.keyframes import check_keys, is_baked, remove_generated
 from ..rig.layers import LayerOf, Made, remove_layer_keys, reopen_layers
 from ..rig.limb import Limb, MovingPaths, ignored
+from ..rig.targets.motion import frames_to_key
 from ..rig.targets.untouched import check_body_limbs
 from ..rig.timeline import Clock, check_nla, evaluated_time, mark
-from ..rig.touchables import lost_supports
 from .bake_wave import BakePlan, Span, bake_together, check_something
 from .shots.body_controls import plan_keys
 from .shots.controls import check_keyed, keyed_bones, watch_of
-from .shots.keys import BodyKeySettings, body_settings, frames_of_target
+from .shots.keys import BodyKeySettings
 from .shots.report import Report
 from .shots.tips import with_followers
 from .shots.writing import Transaction, Undo
@@ -115,7 +114,7 @@ def bake_spans(
         limb.read_animation(paths := moving[limb.armature.session_uid])
         warnings.append([*check_keyed(limb), *limit_notes(limb.pose_bones), *ignored(limb.pose_bones, paths)])
         check_nla(limb.armature, scene, *span[:2], limb.destination)
-        all_frames.append(_frames_of([limb], limb.only_target_keys, scene, *span))
+        all_frames.append(frames_to_key([limb], limb.only_target_keys, scene, *span))
     links: dict[int, Links | None] = {}
     plans = [
         BakePlan(limb, span, FrameReader(limb, scene, view_layer, frames, known), watch_of(limb, links), found)
@@ -223,32 +222,6 @@ def delete_generated(
     return removed.count + layered
 
 
-def _frames_of(
-    limbs: Sequence[Limb], only_target_keys: bool, scene: Scene, frame_start: int, frame_end: int, step: float
-) -> Sequence[float]:
-    """Return the frames to key limbs at. Raises AnimationError without any keys of their targets to bake at."""
-    if not only_target_keys:
-        return frames_from(frame_start, frame_end, step)
-    found: set[float] = set()
-    for limb in limbs:
-        frames = frames_of_target(limb, scene, frame_start, frame_end)
-        found |= {*frames} if len(limbs) == 1 else {round(frame, 3) for frame in frames}
-    if not found:
-        whose = f"Target '{limbs[0].target_name}' has" if len(limbs) == 1 else "The targets of the body have"
-        raise AnimationError(
-            f"{whose} no keys from frame {frame_start} to {frame_end}. Turn off Only at Target's Keys."
-        )
-    return sorted(found)
-
-
-def frames_from(frame_start: int, frame_end: int, step: float) -> Sequence[float]:
-    """Return the frames of a bake; they are whole numbers if the step is."""
-    if step == int(step):
-        return range(frame_start, frame_end + 1, int(step))
-    count = int((frame_end - frame_start) / step + 1e-6) + 1
-    return [frame_start + number * step for number in range(count)]
-
-
 @cooperative
 def bake_body(
     rig: RigBody,
@@ -271,7 +244,6 @@ def bake_body(
     undone with that.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
-    settings = settings or body_settings(rig)
     started, ends = perf_counter(), (frame_start, frame_end)
     view_layer.update()
     check_range(scene, *ends, step)
@@ -279,9 +251,10 @@ def bake_body(
     if within is None and not keep:
         check_something([rig])
     made: Made = within.made if within else {}
-    plan, warnings = plan_keys(rig, settings, ends, scene, made, keep)
-    warnings += [*limit_notes(rig.pose_bones), *lost_supports(rig.armature)]
-    frames = _frames_of(rig.limbs, settings.only_target_keys, scene, *ends, step)
+    plan, warnings = plan_keys(rig, settings, ends, scene, made=made, keep=keep)
+    settings = plan.settings
+    frames = frames_to_key(rig.limbs, settings.only_target_keys, scene, *ends, step)
+    warnings += limit_notes(rig.pose_bones)
     yield 0, BODY_PARTS
     where = {"scene": scene, "view_layer": view_layer}
     with Undo() as undo:

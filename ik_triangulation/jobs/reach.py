@@ -35,7 +35,7 @@ from .reach_motion import STRAIGHT, BodyReachMotion, BodyVisit, ReachMotion, Rea
 from .shots.body_controls import plan_keys
 from .shots.controls import check_keyed, watch_of, write_by_settings
 from .shots.frame_solver import JudgedFrames, SolvedFrame, outside
-from .shots.keys import BodyKeySettings, LimbBake, SolvedBody, body_settings
+from .shots.keys import BodyKeySettings, LimbBake, SolvedBody
 from .shots.measure import measure_frames, moved_inside, none_due, report_of
 from .shots.natural_shot import begun_as_shown
 from .shots.problem import BodyProblem, read_problem
@@ -312,13 +312,12 @@ def reach_with_body(
         for limb in each.limbs:
             check_limb(limb, scene, view_layer)
             _check_place(limb)
-    settings = settings or body_settings(rig, tip)
-    plan, warnings = plan_keys(rig, settings, (frame_start, last), scene)
+    plan, warnings = plan_keys(rig, settings, (frame_start, last), scene, tip)
     frames = range(frame_start, last + 1)
     read: dict[int, BodySamples] = {}
     for number, each in enumerate(rigs):
         same = next((other for other in read if rigs[other] == each), None)
-        reading = read_body(each, scene, frames, view_layer, switched=settings.keys_on != "FK")
+        reading = read_body(each, scene, frames, view_layer, switched=plan.settings.keys_on != "FK")
         read[number] = (yield from relay(reading, (0, BODY_PARTS))) if same is None else read[same]
     _check_influence(read[0])
     problem, between = (yield from relay(read_problem(rig, read[0], scene), (0, BODY_PARTS))), None

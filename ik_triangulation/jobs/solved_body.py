@@ -32,7 +32,7 @@ from .edits.spaces import fit_spaces
 from .shots.body_controls import follow_written
 from .shots.controls import kept_by_hand
 from .shots.keys import KeyPlan, SolvedBody, body_keys
-from .shots.problem import read_problem
+from .shots.problem import BodyProblem, read_problem
 from .shots.report import Report
 from .shots.tips import report_written
 from .shots.writing import Writing, write_together
@@ -56,21 +56,16 @@ def solve_body_frames(
 
     Adds to the `warnings` if they still do.
     """
-    settings, layer = plan.settings, plan.settings.destination == "LAYER"
-    corrected = None if layer else corrected_times(rig, scene)
+    settings = plan.settings
+    switched, layer = settings.keys_on != "FK", settings.destination == "LAYER"
     states: States | None = None
     relaxed = AitkenSteps()
     for attempt in range(_FITS):
-        samples = yield from relay(
-            read_body(rig, scene, frames, view_layer, switched=settings.keys_on != "FK"), (0, BODY_PARTS)
-        )
-        if layer:
-            samples = yield from relay(as_below(rig, samples, scene, view_layer), (0, BODY_PARTS))
-        held_by = yield from relay(before_corrections(rig, samples, scene, corrected), (0, BODY_PARTS))
-        problem = yield from relay(read_problem(rig, samples, scene, held_by), (0, BODY_PARTS))
+        reading = read_to_solve(rig, frames, scene, view_layer, switched=switched, onto_layer=layer)
+        problem = yield from relay(reading, (0, BODY_PARTS))
         between = None
         if plan.measures_between(rig):
-            between = yield from relay(problem.between(scene, corrected), (0, BODY_PARTS))
+            between = yield from relay(problem.between(scene, corrected_times(rig, scene)), (0, BODY_PARTS))
         yield 1, BODY_PARTS
         near = near_shown(problem, scene, like=states) if states is not None and not fades(problem) else None
         if near is not None and near.met.all():
@@ -81,7 +76,7 @@ def solve_body_frames(
         with ExitStack() as looking:  # the last time it is only seen how far they jump
             changed = looking if is_last else undo
             far = fit_spaces(rig, partial(problem.place_of, states), relaxed, scene, view_layer, changed)
-        size = problem.body.tree.size * float(np.cbrt(abs(np.linalg.det(samples.worlds[:3, :3, 0]))))
+        size = problem.body.tree.size * float(np.cbrt(abs(np.linalg.det(problem.samples.worlds[:3, :3, 0]))))
         if far <= _FITTED * size:
             break
         if is_last and far > _SEEN * size:
@@ -90,6 +85,37 @@ def solve_body_frames(
                 "as the body cannot follow them. Bring them within reach, or let the spaces go on."
             )
     return SolvedBody(problem, states, between)
+
+
+def read_to_solve(
+    rig: RigBody,
+    frames: Sequence[float],
+    scene: Scene,
+    view_layer: ViewLayer,
+    *,
+    switched: bool = False,
+    onto_layer: bool = False,
+) -> Work[BodyProblem]:
+    """Read a body at frames and pose it as a problem, as a bake has it.
+
+    Constraints do not count if they are to be `switched` off. A layer is combined with all that is shown below it.
+    """
+    samples = yield from read_body(rig, scene, frames, view_layer, switched=switched)
+    if onto_layer:
+        samples = yield from as_below(rig, samples, scene, view_layer)
+    held_by = None if onto_layer else (yield from _before_corrections(rig, samples, scene))
+    return (yield from read_problem(rig, samples, scene, held_by))
+
+
+def _before_corrections(rig: RigBody, samples: BodySamples, scene: Scene) -> Work[Animation | None]:
+    """Return the animation without keys that correct the last bake: these do not move the places to hold."""
+    corrected = corrected_times(rig, scene)
+    if corrected is None:
+        return None
+    if samples.shown is not None:
+        return (yield from read_animation(rig, scene, samples.frames, samples.bases, corrected))
+    yield
+    return Animation(*body_by_hand(rig, samples.frames, scene, corrected))
 
 
 def write_body(
@@ -141,15 +167,3 @@ def _kept(rig: RigBody, plan: KeyPlan, scene: Scene) -> tuple[Mapping[str, ByHan
     located = located_by_hand(rig.armature, rig.hips, *times) if rig.hips_motion != "FIXED" else []
     of_controls = [keys for limb, _ in plan.limbs for keys in kept_by_hand(limb, *times).values()]
     return kept, len({*located, *(time for keys in (*kept.values(), *of_controls) for time in keys)})
-
-
-def before_corrections(
-    rig: RigBody, samples: BodySamples, scene: Scene, corrected: tuple[float, float] | None
-) -> Work[Animation | None]:
-    """Return the animation without keys that correct the last bake: these do not move the places to hold."""
-    if corrected is None:
-        return None
-    if samples.shown is not None:
-        return (yield from read_animation(rig, scene, samples.frames, samples.bases, corrected))
-    yield
-    return Animation(*body_by_hand(rig, samples.frames, scene, corrected))

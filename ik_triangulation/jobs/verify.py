@@ -18,7 +18,7 @@ from ..rig.limb import Limb, enabled_tips
 from ..rig.targets.flow import FieldBehind
 from ..rig.targets.goal import GoalReader
 from ..rig.targets.untouched import is_waiting
-from .bake import frames_from
+from ..rig.timeline import frames_from
 from .shots.frame_solver import FrameResult, JudgedFrames, at_frame
 from .shots.measure import Watch, judged_at, worst_place
 from .shots.report import TipReport, tip_of_frames

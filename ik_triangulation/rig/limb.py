@@ -314,9 +314,10 @@ class Limb(GoalSettings, BendSettings, PostureSettings, MethodSettings, KeySetti
     ) -> Limb:
         """Return the limb of the given bones, in any order; the bones between them keep their pose.
 
-        Raises ChainError unless they are one line of descent, TargetError without a target.
+        Raises TargetError without a target, ChainError unless they are one line of descent.
         """
-        return Limb(armature, bones_in_line(armature, bones), frozenset(bones), _there(target), **_with_open(settings))
+        there = _there(target)
+        return Limb(armature, bones_in_line(armature, bones), frozenset(bones), there, **_with_open(settings))
 
     @staticmethod
     def of(bone: PoseBone, selected: Sequence[str] = (), target: Object | None = None) -> Limb:

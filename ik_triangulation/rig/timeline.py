@@ -21,6 +21,14 @@ def scene_range(scene: Scene, preview: bool | None = None) -> tuple[int, int]:
     return scene.frame_start, scene.frame_end
 
 
+def frames_from(frame_start: int, frame_end: int, step: float) -> Sequence[float]:
+    """Return the frames of a bake; they are whole numbers if the step is."""
+    if step == int(step):
+        return range(frame_start, frame_end + 1, int(step))
+    count = int((frame_end - frame_start) / step + 1e-6) + 1
+    return [frame_start + number * step for number in range(count)]
+
+
 def evaluated_time(scene: Scene, frame: float) -> float:
     """Return the time at which Blender evaluates a frame of the timeline."""
     return frame * scene.render.frame_map_old / scene.render.frame_map_new

@@ -14,15 +14,12 @@ from ...kinematics.arrays import Numbers
 from ...motion.edited_path import carried_over, end_fades, without_ends
 from ...rig.armature import Bones
 from ...rig.body import RigBody
-from ...rig.by_hand.record import corrected_times
-from ...rig.frames.body_samples import read_body
 from ...rig.frames.reader import FrameReader
 from ...rig.limb import Limb
-from ..bake import frames_from
+from ...rig.timeline import frames_from
 from ..shots.natural_shot import shown_reference, solve_naturally
-from ..shots.problem import read_problem
 from ..shots.shot import SolvedShot, arrays_of
-from ..solved_body import before_corrections
+from ..solved_body import read_to_solve
 
 _AROUND = 12  # frames of a limb on both sides of those edited: farther away they hardly matter
 _MOST = 250  # frames of a body that are solved as a whole; of a longer bake those around the edited ones,
@@ -67,10 +64,7 @@ def baked_poses(
     first, last, step = span
     if isinstance(of, RigBody):
         around = _frames_around(span, frames, last - first if (last - first) / step <= _MOST else _FAR * step)
-        corrected = corrected_times(of, scene)
-        samples = yield from read_body(of, scene, around, view_layer)
-        held_by = yield from before_corrections(of, samples, scene, corrected)
-        problem = yield from read_problem(of, samples, scene, held_by)
+        problem = yield from read_to_solve(of, around, scene, view_layer)
         states = (yield from problem.path(scene, smoothing)).states
         names = [joint.name for joint in problem.body.joints]
         return BakedPoses(around, names, problem.rotations(states), problem.locations(states))

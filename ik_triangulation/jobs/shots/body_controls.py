@@ -27,7 +27,7 @@ from ...rig.timeline import Clock, check_nla, evaluated_time
 from ...settings import KeySettings, settings_of
 from .control_motion import LimbPlaces
 from .controls import OntoControls, Track, check_keyed, kept_by_hand, write_places
-from .keys import BodyKeySettings, KeyPlan, LimbBake, SolvedBody, WrittenKeys, check_layer
+from .keys import BodyKeySettings, KeyPlan, LimbBake, SolvedBody, WrittenKeys, body_settings, check_layer
 from .tips import follow_body
 
 _NO_KEYS = WrittenKeys(0, 0, ())
@@ -36,20 +36,22 @@ ControlledLimbs = Sequence[tuple[Limb, IKControls]]
 
 def plan_keys(
     rig: RigBody,
-    settings: BodyKeySettings,
+    settings: BodyKeySettings | None,
     ends: tuple[int, int],
     scene: Scene,
+    tip: str = "",
     made: Made | None = None,
     keep: bool = False,
 ) -> tuple[KeyPlan, list[str]]:
     """Return where and how a body is keyed between its `ends`, and warnings; raise the IKError of keys that cannot be.
 
-    `made` are the channelbags that were made for what was baked before.
+    The settings are by default those of the limb that ends in `tip`, or of the first one. `made` are the channelbags
+    that were made for what was baked before.
     """
+    settings = settings or body_settings(rig, tip)
     armature, kind = rig.armature, settings.destination
-    warnings = check_keys(armature, rig.bones, kind)
+    warnings = [*check_keys(armature, rig.bones, kind), *check_layer(settings, armature)]
     limbs = _controlled_limbs(rig, settings)
-    warnings += check_layer(settings, armature)
     check_hips(armature, rig.hips, kind, rig.hips_motion != "FIXED")
     check_nla(armature, scene, *ends, kind)
     first, last = (evaluated_time(scene, frame) for frame in ends)

@@ -36,12 +36,12 @@ from ...rig.keyframes import (
     clamped_slopes,
     interpolation_of,
     is_baked,
-    key_frames,
     values_before,
 )
 from ...rig.layers import Destination
 from ...rig.limb import Limb
 from ...rig.rotation import channel, run_of, within_limits
+from ...rig.targets.motion import frames_of_target
 from ...rig.timeline import Clock
 from ...rig.units import scale_of
 from ...settings import KeySettings, settings_of
@@ -214,13 +214,6 @@ def fewer_keys(full: FullBake, runs: Sequence[Channel], tolerance: float, poses:
         found.append(run._replace(clamped=which[:, own], still=still))
         begin = own.stop
     return FewerKeys(at, found, curves, deviation)
-
-
-def frames_of_target(limb: Limb, scene: Scene, first: float, last: float) -> list[float]:
-    """Return the frames from the first to the last one at which the target of a limb has keys."""
-    clock = Clock(scene, limb.target)
-    times = key_frames(limb.target, limb.subtarget, *sorted(map(clock.time, (first, last))))
-    return [clock.frame(time) for time in times]
 
 
 def poses_of(limbs: Sequence[Limb], frames: Sequence[float], scene: Scene) -> list[int]:
