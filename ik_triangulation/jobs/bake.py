@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 import bpy
-from bpy.types import Object, Scene, ViewLayer
+from bpy.types import FCurve, Object, Scene, ViewLayer
 
 from ..cooperative import Job, cooperative
 from ..rig.armature import find_bone
@@ -22,12 +22,15 @@ from ..rig.body import RigBody
 from ..rig.by_hand.keys import keep_place, remember_place, remember_written
 from ..rig.by_hand.record import record_body, recorded_bake, recorded_body, recorded_span
 from ..rig.by_hand.reference import hold_reference
+from ..rig.by_hand.shown_limb import idle_switches
 from ..rig.checks import check_limb, check_range, check_separate
 from ..rig.controls import Links
 from ..rig.dependencies import Dependencies, in_waves
 from ..rig.frames.reader import FrameReader
 from ..rig.freedom import limit_notes
-from ..rig.keyframes import check_keys, is_baked, remove_generated
+from ..rig.keyframes import check_keys, is_baked, remove_generated, remove_generated_of
+from ..rig.keyframes.channelbags import channelbag_of
+from ..rig.keyframes.reading import replaced_in
 from ..rig.layers import LayerOf, Made, remove_layer_keys, reopen_layers
 from ..rig.limb import Limb, MovingPaths, ignored
 from ..rig.targets.motion import frames_to_key
@@ -191,10 +194,11 @@ def delete_generated(
     scene: Scene | None = None,
     notes: list[str] | None = None,
 ) -> int:
-    """Delete the rotation keys of these bones that a bake has made, from frame `first` to `last`; return their number.
+    """Delete the keys of these bones that a bake has made, from frame `first` to `last`; return their number.
 
-    The keys that they have replaced are given back, and so is the action that a layer was put above: where that cannot
-    be, `notes` are added. Raises an IKError that names the culprit; then nothing has changed.
+    With the last keys of a limb go those of the properties by which the character follows it. The keys that all these
+    have replaced are given back, and so is the action that a layer was put above: where that cannot be, `notes` are
+    added. Raises an IKError that names the culprit; then nothing has changed.
     """
     for name in bones:
         find_bone(armature, name)
@@ -204,6 +208,7 @@ def delete_generated(
     with Undo() as undo:
         hold_reference(posed, scene, undo)
         removed = remove_generated(armature, bones, clock.time(first), clock.time(last), view_layer, undo)
+        released = _release_switches(armature, scene, view_layer, undo) if removed.count else []
         times = evaluated_time(scene, first), evaluated_time(scene, last)
         layered, last_calls = remove_layer_keys(armature, bones, *times, undo)
         if removed.count or layered:  # the pose that is left is no pose by hand
@@ -212,7 +217,10 @@ def delete_generated(
             remember_written(posed)
             remember_place(posed)
             undo.pop_all()
-            for curve in removed.empty:  # of which Blender shows nothing: the last thing to do, as it cannot be undone
+            for curve in (
+                *removed.empty,
+                *released,
+            ):  # of which Blender shows nothing: the last thing to do, as it cannot be undone
                 removed.bag.fcurves.remove(curve)
             told = [note for call in last_calls if (note := call())]
             if notes is not None:
@@ -220,6 +228,21 @@ def delete_generated(
             if layered:
                 view_layer.update()
     return removed.count + layered
+
+
+def _release_switches(armature: Object, scene: Scene, view_layer: ViewLayer, undo: Undo) -> Sequence[FCurve]:
+    """Give the properties back by which the character followed limbs that have no baked keys any more.
+
+    Returns F-curves that are left without keyframes, for the caller to remove.
+    """
+    switches, bag = idle_switches(armature), channelbag_of(armature)
+    before = [known for each in switches if (known := replaced_in(bag, each.path))]
+    removed = remove_generated_of(armature, [each.path for each in switches], -inf, inf, view_layer, undo)
+    for switch, known in zip(switches, before, strict=True):
+        undo.callback(switch.set, switch.now)
+        keyed = any(len(curve.keyframe_points) for curve in switch.curves)
+        switch.set(switch.at(scene.frame_current_final, scene) if keyed else known.before[0])
+    return removed.empty
 
 
 @cooperative

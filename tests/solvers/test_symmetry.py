@@ -94,7 +94,8 @@ def test_a_mirrored_rig_is_solved_as_the_mirror_image(solver, axis, make, seed, 
 def check_alike(solver, start, here, there, rotations):
     chain, is_whole = here.pose.chain, SOLVERS[solver].whole
     if is_whole and not here.reached:
-        return  # it leaves a target that it misses to the restarts of `finish`, from wherever it has come to
+        assert not there.reached  # and it leaves the target to the restarts of `finish`, from wherever it has come to
+        return
     assert abs(there.error - here.error) <= 1e-4 * chain.reach
     # Where a target is out of reach the distance, which is all that is minimised, hardly depends on the last turns.
     if is_whole and not chain.limited:  # its last steps go less than a degree: the posture's cost is the same

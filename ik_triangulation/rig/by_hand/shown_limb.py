@@ -8,7 +8,7 @@ are found through the drivers of the constraints in between, the value by trials
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from math import isfinite
 from typing import Any, NamedTuple
@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 from bpy.types import ID, Constraint, Depsgraph, Driver, FCurve, Object, PoseBone, Scene, ViewLayer
 from mathutils import Matrix, Quaternion
 
-from ...errors import IKError
+from ...errors import IKError, RigError
 from ...kinematics.rotation import orientation
 from ..armature import is_flat
-from ..controls import ik_controls_of
+from ..controls import ik_controls_of, limbs_with_ik
 from ..frames.samples import go_to, temporary_scene
 from ..ik_controls import IKControls
-from ..keyframes import GENERATED, AnimatedValues, curves_of, made_by_hand
+from ..keyframes import GENERATED, AnimatedValues, curves_of, is_baked, made_by_hand
 from ..keyframes.arrays import KeyArrays, enum_number, get_keys, merge_keys, put_keys
 from ..keyframes.channelbags import channelbag_of, find_curves
 from ..keyframes.reading import replaced_in
@@ -232,6 +232,19 @@ def shows_ik(limb: Limb) -> IKControls | None:
     replaced = (replaced_in(bag, bone.path_from_id(channel(bone)[0])) for bone in bones)
     own = made_by_hand(limb.armature, limb.in_order, *_ALWAYS) or any(known and known.keys for known in replaced)
     return controls if not own or controls.is_shown(limb.armature) else None
+
+
+def idle_switches(armature: Object) -> list[Switch]:
+    """Return the properties that bakes have keyed so that the character follows limbs, none of which is baked now."""
+    bag, idle, needed = channelbag_of(armature), dict[str, Switch](), set[str]()
+    with suppress(RigError):  # without any IK controls
+        for limb, controls in limbs_with_ik(armature) if bag else ():
+            found = {each.path: each for each in switches_of(armature, controls.examined) if each.owner == armature}
+            if is_baked(armature, [*limb.bones, *controls.keyed]):
+                needed |= found.keys()
+            else:
+                idle |= {path: each for path, each in found.items() if replaced_in(bag, path)}
+    return [each for path, each in idle.items() if path not in needed]
 
 
 @contextmanager

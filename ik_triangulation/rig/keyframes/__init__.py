@@ -15,7 +15,15 @@ from .channelbags import (
 )
 from .reading import GENERATED, ByHand, generated, is_baked, key_frames, keys_beside, made_by_hand, values_before
 from .unkeyed import AnimatedValues
-from .writing import Channel, clamped_slopes, interpolation_of, remove_generated, replace_keys, write_keys
+from .writing import (
+    Channel,
+    clamped_slopes,
+    interpolation_of,
+    remove_generated,
+    remove_generated_of,
+    replace_keys,
+    write_keys,
+)
 
 __all__ = [
     "GENERATED",
@@ -41,6 +49,7 @@ __all__ = [
     "keys_beside",
     "made_by_hand",
     "remove_generated",
+    "remove_generated_of",
     "replace_keys",
     "values_before",
     "write_keys",

@@ -6,7 +6,7 @@ Blender places Auto Clamped handles by the keyframes around them, so they are re
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
 from itertools import chain
 from math import inf
@@ -128,19 +128,28 @@ class Removed(NamedTuple):
 def remove_generated(
     armature: Object, bones: Collection[str], first: float, last: float, view_layer: ViewLayer, undo: ExitStack
 ) -> Removed:
-    """Remove the keyframes that bakes have given the bones from `first` to `last`.
+    """Remove the keyframes that bakes have given the bones from `first` to `last`, as remove_generated_of() does.
 
     They are those of rotations, and of location and scale that were baked: of hips with a body, of IK controls.
-
-    The keyframes that these have replaced are given back and shown; otherwise the pose shown stays until the frame is
-    changed. F-curves that are left without keyframes are for the caller to remove, as that cannot be undone. Closing
-    `undo` restores everything else.
     """
     bag = channelbag_of(armature)
     poses = [armature.pose.bones[name] for name in bones]
-    paths: dict[str, list[FCurve]] = {bone.path_from_id(prop): [] for bone in poses for prop in PROPERTIES}
+    turns = [bone.path_from_id(prop) for bone in poses for prop in PROPERTIES]
     places = (bone.path_from_id(prop) for bone in poses for prop in ("location", "scale"))
-    paths |= {path: [] for path in places if replaced_in(bag, path)}
+    turns += [path for path in places if replaced_in(bag, path)]
+    return remove_generated_of(armature, turns, first, last, view_layer, undo)
+
+
+def remove_generated_of(
+    armature: Object, properties: Iterable[str], first: float, last: float, view_layer: ViewLayer, undo: ExitStack
+) -> Removed:
+    """Remove the keyframes that bakes have given some properties from `first` to `last`.
+
+    The keyframes that these have replaced are given back and shown; otherwise the values shown stay until the frame is
+    changed. F-curves that are left without keyframes are for the caller to remove, as that cannot be undone. Closing
+    `undo` restores everything else.
+    """
+    bag, paths = channelbag_of(armature), {path: list[FCurve]() for path in properties}
     for curve in curves_of(armature):
         if curve.data_path in paths and not is_stuck(curve):
             paths[curve.data_path].append(curve)

@@ -8,7 +8,7 @@ from math import inf
 
 import bpy
 from bpy.props import BoolProperty, StringProperty
-from bpy.types import Context, PoseBone
+from bpy.types import Context, OperatorProperties, PoseBone
 
 from ...cooperative import Job
 from ...errors import ChainError
@@ -34,6 +34,7 @@ from ..context import (
     control_names,
 )
 from ..last_result import latest, remember_result
+from ..translation import translated
 from .adjust import (
     COMFORT,
     REDUCTION,
@@ -302,6 +303,13 @@ class POSE_OT_ik_triangulation_follow_set(IKOperator):
         "Set the property that makes the deform bones follow the limb, and key it over the frames of the last result; "
         "for a single frame it is keyed only if it has keys already or Auto Keying is on"
     )
+
+    @classmethod
+    def description(cls, context: Context, _: OperatorProperties) -> str:
+        bone = active_bone(context)
+        result = latest(bone.id_data, bone.name) if bone else None
+        names = ", ".join(result.switches) if result else ""
+        return f"{translated(cls.bl_description)}: {names}" if names else translated(cls.bl_description)
 
     @classmethod
     def poll_problem(cls, context: Context) -> str | None:

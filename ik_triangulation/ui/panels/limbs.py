@@ -96,8 +96,9 @@ def draw_result(column: UILayout, result: LastResult) -> None:
     row.alert = not result.reached
     row.popover(VIEW3D_PT_ik_triangulation_result.__name__, text=translated(result.line), icon=result.icon)
     if result.switches:
-        what = translated("Set and Key" if result.is_bake else "Set")
-        text = f"{what} {', '.join(result.switches)}"
+        first, *others = result.switches
+        what = translated(f"{len(others) + 1} Properties") if others else first  # all names would be cut off
+        text = f"{translated('Set and Key' if result.is_bake else 'Set')} {what}"
         column.operator(POSE_OT_ik_triangulation_follow_set.bl_idname, text=text, icon="KEYINGSET")
 
 

@@ -5,7 +5,7 @@ import bpy
 import pytest
 
 from ik_triangulation.errors import RigError
-from ik_triangulation.jobs.bake import bake, bake_body, repeats_bake
+from ik_triangulation.jobs.bake import bake, bake_body, delete_generated, repeats_bake
 from ik_triangulation.jobs.shots.controls import check_keyed, keyed_bones, watch_of
 from ik_triangulation.jobs.shots.keys import BodyKeySettings
 from ik_triangulation.rig.limb import Limb
@@ -64,6 +64,23 @@ def test_a_constraint_that_is_off_is_switched_on_and_keyed():
     assert off(rig, report)[0] < 1e-4
     paths = {curve.data_path for curve in curves_of(rig) if "constraints" in curve.data_path}
     assert len(paths) == 2
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+def test_with_the_last_keys_of_a_limb_go_those_by_which_the_character_followed_it(keyed):
+    rig = ik_arm()
+    constraint = rig.pose.bones["Palm"].constraints[0]
+    constraint.influence = 0.25
+    if keyed:
+        constraint.keyframe_insert("influence", frame=2)
+    before = all_keys(rig)
+    bake(arm_limb(rig, keys_on="IK"), 1, LAST)
+    path = constraint.path_from_id("influence")
+    delete_generated(rig, ["Grip", "Aim"], 3, 5)
+    assert any(curve.data_path == path for curve in curves_of(rig))  # other frames still need it
+    delete_generated(rig, ["Grip", "Aim"])
+    assert all_keys(rig) == before
+    assert constraint.influence == 0.25
 
 
 def test_the_constraints_of_the_limb_itself_are_switched_off_for_fk_controls():

@@ -9,9 +9,10 @@ import pytest
 from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.jobs.shots.report import NotFollowing, Remedy
 from ik_triangulation.ui.last_result import latest, remember_result
+from ik_triangulation.ui.operators.bake import POSE_OT_ik_triangulation_follow_set as FollowSet
 
 from ...bodies import set_up_rig
-from ...layouts import drawn
+from ...layouts import drawn, recorded
 from ...rigs import select
 from .states import MAIN, panel, standard
 
@@ -59,3 +60,16 @@ def test_where_the_character_does_not_follow_the_result_has_a_warning_sign_and_n
     result = latest(rig, "hand.L")
     assert (result.icon, result.reached, result.line) == ("ERROR", False, "DEF-hand.L does not follow")
     assert drawn(MAIN)[-2:] == ["DEF-hand.L does not follow", "follow_set"]
+    assert FollowSet.description(bpy.context, None).endswith(" is on: IK_FK")
+
+
+def test_several_properties_are_counted_on_the_button_and_named_in_its_tooltip():
+    rig = set_up_rig()
+    bpy.ops.pose.ik_triangulation_solve()
+    notes = [
+        NotFollowing("DEF-head", "head", 0.3, 1.0, 1, Remedy("torso", name, 0.0, 1.0))
+        for name in ("neck_follow", "head_follow")
+    ]
+    remember_result(replace(latest(rig, "hand.L").report, not_following=notes), rig, bpy.context.scene)
+    assert recorded(MAIN).labels["follow_set"] == "Set 2 Properties"
+    assert FollowSet.description(bpy.context, None).endswith(": neck_follow, head_follow")
