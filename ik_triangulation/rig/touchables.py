@@ -187,6 +187,7 @@ def check_supports(rig: RigBody, scene: Scene) -> list[str]:
 
     Returns a warning for each whose object was deleted.
     """
+    lost = lost_supports(rig.armature)
     for each in rig.contacts:
         if each.on is None:
             continue
@@ -213,7 +214,7 @@ def check_supports(rig: RigBody, scene: Scene) -> list[str]:
                 f"'{support_name((ob, bone))}', which a tip is in contact with, follows '{followed}' of "
                 f"'{rig.armature.name}' itself. Choose that bone for the contact."
             )
-    return lost_supports(rig.armature)
+    return lost
 
 
 def lost_support(contact: PropertyGroup) -> str | None:
