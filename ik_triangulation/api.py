@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from .jobs.live.following import stop as stop_live
     from .jobs.pose import solve_body_pose as solve_body_pose
     from .jobs.pose import solve_pose as solve_pose
+    from .jobs.pose import verify as verify
     from .jobs.reach import Stop as Stop
     from .jobs.reach import reach as reach
     from .jobs.reach import reach_through as reach_through
@@ -102,7 +103,6 @@ if TYPE_CHECKING:
     from .jobs.targets import target_from_animation
     from .jobs.targets import target_to_tip as target_to_tip
     from .jobs.transfer import transfer as transfer
-    from .jobs.verify import verify as verify
     from .kinematics import Body as Body
     from .kinematics import BodyPose as BodyPose
     from .kinematics import BodySegment as BodySegment

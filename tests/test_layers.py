@@ -3,6 +3,7 @@
 
 import ast
 import sys
+from collections import Counter
 from pathlib import Path
 
 from .sources import FILES, PACKAGE, inside, nodes_of, text_of, told
@@ -24,6 +25,7 @@ ROOMS = {
 LOOSE = {"errors": [], "cooperative": [], "items": [], "registration": [], "api": ["maps"]}  # modules beside the rooms
 MOST_LOOSE = 5
 MOST_LINES = 500
+MOST_FILES, MOST_IN_A_FOLDER = 280, 22
 MOST_AT_START = 90  # files
 BELOW = ROOMS | LOOSE
 ENTRANCES = {"__init__", "__main__"}  # may import every part, inside functions: Blender or bpy may not be there yet
@@ -126,6 +128,15 @@ def test_a_file_is_short():
     lines = {path: len(text_of(path).splitlines()) for path in FILES}
     long = [f"{inside(path)}: {count} lines" for path, count in lines.items() if count > MOST_LINES]
     assert not long, f"No file has more than {MOST_LINES} lines. Cut these along their seams:{told(long)}"
+
+
+def test_there_are_few_files():
+    folders = Counter(inside(path.parent) for path in FILES)
+    full = [f"{folder}: {count} files" for folder, count in folders.items() if count > MOST_IN_A_FOLDER]
+    assert not full, f"No folder has more than {MOST_IN_A_FOLDER} files. Join what is one idea:{told(full)}"
+    assert len(FILES) <= MOST_FILES, (
+        "Put what is new into a file of its idea, or join two files that are halves of one."
+    )
 
 
 def test_imports_point_down():

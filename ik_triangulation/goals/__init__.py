@@ -4,12 +4,11 @@
 Needs mathutils, nothing else of Blender. Everything is in armature space.
 """
 
-from .comfort import Effort, Near
+from .comfort import Effort, Near, Pole
 from .flow import Flow
 from .goal import Goal, SoftGoal
 from .obstacles import Avoid, Ball, Block
 from .orientation import Direction, LookAt, Orientation
-from .pole import Pole
 from .shapes import (
     Anywhere,
     Box,

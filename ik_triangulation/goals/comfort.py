@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Comfort, a low centre of gravity and nearness to a given pose: as soft goals, and as tasks for many poses at once.
+"""Preferences: the pole, comfort, a low centre of gravity, nearness to a pose; as soft goals and as tasks for many.
 
 Source: "Inverse Kinematics - Improved Methods" (seed document gradient-methods), soft constraints: low effort by the
 height of the centre of gravity, and comfort. The mass of a link is its length, times the mass of the joint for that, at
@@ -9,9 +9,9 @@ the middle of the link. The tasks can never be met, so that they are off by 0.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
-from math import isfinite, sqrt
+from math import atan2, isfinite, sqrt
 
 import numpy as np
 from mathutils import Quaternion, Vector
@@ -20,13 +20,15 @@ from ..errors import SettingError
 from ..kinematics import Pose
 from ..kinematics.arrays import Columns, Numbers
 from ..kinematics.batch import Geometry, Tree
-from ..kinematics.batch.algebra import at, compose, cross, dot, lengths, matrices, turn_vectors
-from ..kinematics.rotation import rotation_vector
-from .checks import check_weight
+from ..kinematics.batch.algebra import at, compose, cross, dot, lengths, matrices, rotate_back, turn_vectors
+from ..kinematics.rotation import rejection, rotation_vector
 from .goal import JointAxis, Residual
-from .task import AngleTask, Missing
+from .shapes import check_finite, check_weight
+from .task import AngleTask, Missing, columns_of, steps_between
 
 HANGING = 1e-6  # height below which a chain hangs straight down; the root has no derivative at 0
+
+_STRAIGHT = 1e-4  # of the reach: a smaller bend has no direction
 
 
 @dataclass(frozen=True)
@@ -181,3 +183,102 @@ def links_of(geometry: Geometry) -> tuple[Numbers, Numbers]:
     """Return the middles (n, 3, F) and lengths (n, F) of the links of a chain."""
     ends = np.concatenate((geometry.heads[1:], geometry.tip()[None]))
     return (geometry.heads + ends) / 2.0, lengths(ends - geometry.heads)
+
+
+@dataclass(frozen=True)
+class Pole:
+    """Bend the chain towards `location` (armature space), rotated by `angle` [rad] about the line from root to tip.
+
+    The direction of the bend is the sum of the offsets of the joints from that line. The residual is the swivel angle
+    from there to the pole [rad]; a straight chain, or a pole on the line, has none.
+    """
+
+    location: Vector
+    angle: float = 0.0
+    weight: float = 1.0
+    can_be_met = True
+
+    def __post_init__(self) -> None:
+        check_finite("Pole", (*self.location, self.angle))
+        check_weight("Pole", self.weight)
+
+    def residuals(self, pose: Pose, dofs: Sequence[JointAxis]) -> Iterator[Residual]:
+        root, nowhere = pose.head(0), _STRAIGHT * pose.chain.reach
+        line = pose.tip - root
+        if line.length <= nowhere:
+            return
+        line.normalize()
+        inner = range(1, len(pose))
+        bend = rejection(sum((pose.head(i) - root for i in inner), Vector()), line)
+        pole = rejection(self.location - root, line)
+        if bend.length <= nowhere or pole.length <= nowhere:
+            return
+        pole = Quaternion(line, self.angle) @ pole
+        missing = atan2(bend.cross(pole).dot(line), bend.dot(pole))
+        around = line.cross(bend) / bend.length_squared  # gradient of the swivel angle by the bend
+        changes = [sum(dof.velocity(pose.head(i)).dot(around) for i in inner if i > dof.joint) for dof in dofs]
+        yield self.weight * missing, [-self.weight * change for change in changes]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoleTask(AngleTask):
+    """Bend a limb towards `location` (3, F or 1), rotated by `angle` (F or 1) [rad] about the line from root to tip.
+
+    As in Pole, the direction of the bend is the sum of the joints' offsets from that line.
+    """
+
+    location: Numbers
+    angle: Numbers
+    count = 1
+
+    def measure(self, geometry: Geometry) -> Missing:
+        """Measure the swivel angle that is missing; a straight limb, or a pole on its line, misses nothing."""
+        inner = _inner(geometry.tree, self.tip)
+        tip = geometry.tree.tips[self.tip]
+        root, nowhere = geometry.heads[tip.first], _STRAIGHT * tip.reach
+        line = geometry.tip(self.tip) - root
+        length = lengths(line)
+        line = line / np.maximum(length, 1e-300)
+        offset = geometry.heads[inner].sum(0) - len(inner) * root
+        bend = offset - line * dot(offset, line)
+        pole = np.broadcast_to(self.location, root.shape) - root
+        pole = pole - line * dot(pole, line)
+        pole = pole * np.cos(self.angle) + cross(line, pole) * np.sin(self.angle)
+        size = lengths(bend)
+        defined = (length > nowhere) & (size > nowhere) & (lengths(pole) > nowhere)
+        missing = np.where(defined, np.arctan2(dot(cross(bend, pole), line), dot(bend, pole)), 0.0)
+        around = np.where(defined, cross(line, bend) / np.where(defined, size * size, 1.0), 0.0)
+        return Missing((missing * self.length)[None], np.abs(missing), (around,))
+
+    def rows(
+        self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers, joint: int | None = None
+    ) -> None:
+        """Write the velocities of the bend around the line, which each column gives to the joints beyond its own."""
+        tree, (around,) = geometry.tree, measured.more
+        inner = _inner(tree, self.tip)
+        columns, joints = columns_of(tree, self.tip, joint)
+        beyond = tree.above[:, inner].astype(float)
+        beyond[inner, np.arange(len(inner))] = 0.0  # a joint does not move its own head
+        heads, first = geometry.heads, tree.tips[self.tip].first
+        before = tree.above[:, first].copy()  # joints that move the root of the limb as well
+        before[first] = False
+        pivots = np.where(before[:, None, None], heads[first], heads)
+        lever = np.tensordot(beyond, heads[inner], 1) - beyond.sum(1)[:, None, None] * pivots
+        out[0, columns] = dot(cross(axes[columns], lever[joints]), around) * self.length
+
+    def ways(self, root: Numbers, place: Numbers) -> Numbers:
+        """Ways of the pole."""
+        return steps_between(rotate_back(root, self.location - place))
+
+    def take(self, columns: Columns) -> PoleTask:
+        """The task of those poses."""
+        location, angle = at(self.location, columns), at(self.angle, columns)
+        return replace(self, location=location, angle=angle, tolerance=at(self.tolerance, columns))
+
+
+def _inner(tree: Tree, number: int) -> list[int]:
+    """Joints of a limb after its first one."""
+    tip = tree.tips[number]
+    return [
+        j for j in range(len(tree.joints)) if tree.above[j, tip.joint] and tree.above[tip.first, j] and j != tip.first
+    ]

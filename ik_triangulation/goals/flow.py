@@ -21,8 +21,7 @@ from mathutils import Matrix, Vector
 
 from ..errors import TargetError
 from ..kinematics.arrays import Numbers
-from .checks import checked_radius, set_fields, unit_vector
-from .shapes import Target
+from .shapes import Target, checked_radius, set_fields, unit_vector
 
 FOLLOWED = ("FORCE", "WIND", "VORTEX", "HARMONIC", "TURBULENCE", "GUIDE")  # kinds of force field, as Blender names them
 

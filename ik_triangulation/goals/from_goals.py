@@ -17,11 +17,10 @@ from ..kinematics import Body
 from ..kinematics.arrays import Columns, Numbers
 from ..kinematics.batch import Geometry, Tree
 from ..kinematics.batch.algebra import IDENTITY, at, compose, lengths, normalized, rotate
-from .comfort import Effort, EffortTask, Near, NearTask
+from .comfort import Effort, EffortTask, Near, NearTask, Pole, PoleTask
 from .goal import LOWER, Goal
 from .obstacles import Avoid, AvoidTask, volumes_of
 from .orientation import AlongTask, Direction, LookAt, LookTask, Orientation, OrientTask
-from .pole import Pole, PoleTask
 from .shapes import Anywhere, Point, Target, shape_is_batched
 from .support import BalanceTask, Support, balance_task
 from .target_shapes import BatchTarget, Transformed

@@ -25,8 +25,8 @@ from ..kinematics import Pose
 from ..kinematics.arrays import Columns, Indices, Numbers
 from ..kinematics.batch import Geometry
 from ..kinematics.batch.algebra import at, cross, dot, lengths
-from .checks import check_finite, check_weight
 from .goal import JointAxis, Residual
+from .shapes import check_finite, check_weight
 from .task import AngleTask, Missing
 
 BISECTIONS = 12  # of a link, to find its deepest point

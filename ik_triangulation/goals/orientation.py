@@ -19,8 +19,8 @@ from ..kinematics.arrays import Columns, Numbers
 from ..kinematics.batch import Geometry
 from ..kinematics.batch.algebra import at, compose, cross, dot, lengths, rotate, rotate_back, square_to, turn_vectors
 from ..kinematics.rotation import angle_between, rejection, rotation_angle, rotation_between, rotation_vector
-from .checks import check_finite, check_weight
 from .goal import JointAxis, Residual, SoftGoal
+from .shapes import check_finite, check_weight
 from .task import AngleTask, Missing, columns_of, steps_between
 
 _LOOKING_BONE, _TIP = Vector((0.0, 1.0, 0.0)).freeze(), Vector((0.0, 0.0, 0.0)).freeze()

@@ -8,11 +8,14 @@ vector to the cylinder omits the position of the tip; here it is measured from t
 Everything is in armature space, the space in which solvers work; Transformed brings a target there from another space.
 Radii are in Blender units. Directions may have any length and are normalised. Every shape raises TargetError for a
 location, direction or radius that is not valid.
+
+
+Each check of a number that a goal is made of raises an error whose message names the number and the remedy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import dist, hypot, inf, isfinite
 from typing import Protocol
@@ -20,15 +23,64 @@ from typing import Protocol
 import numpy as np
 from mathutils import Matrix, Vector
 
-from ..errors import TargetError
+from ..errors import SettingError, TargetError
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch.algebra import dot, lengths
 from ..kinematics.rotation import orthogonal
-from .checks import checked_direction, checked_location, checked_radius, set_fields, unit_vector
+
+MOST_WEIGHT = 1e6
+_LARGEST = 1e18  # coordinates and radii whose squares single precision still holds
 
 _SHEARED = 1e-5  # cosine between two axes of a frame beyond which it is no rounding
 
 _PARALLEL = 1e-12  # of an offset: the part of it across an axis that is rounding
+
+
+def set_fields(record: object, **values: object) -> None:
+    """Give fields of a frozen dataclass their checked values."""
+    for name, value in values.items():
+        object.__setattr__(record, name, value)
+
+
+def checked_location(name: str, location: Sequence[float]) -> Vector:
+    """Return `location` as a frozen vector. Raises TargetError for a coordinate that is not finite or beyond 1e18."""
+    checked = Vector(location).freeze()
+    if not all(abs(x) <= _LARGEST for x in checked):
+        raise TargetError(f"{name} {tuple(checked)} is not finite or beyond {_LARGEST:g}. Give it three usual numbers.")
+    return checked
+
+
+def checked_direction(name: str, direction: Sequence[float]) -> Vector:
+    """Return `direction` as a frozen unit vector. Raises TargetError for one without length."""
+    unit = unit_vector(checked_location(name, direction))
+    if unit is None:
+        raise TargetError(f"{name} {tuple(direction)} has no direction. Give it a length other than zero.")
+    return unit.freeze()
+
+
+def checked_radius(name: str, radius: float) -> float:
+    """Return `radius` [Blender units]. Raises TargetError unless it is finite and positive."""
+    if not 0.0 < radius <= _LARGEST:
+        raise TargetError(f"{name} {radius} is not a distance. Give it a finite length above zero.")
+    return float(radius)
+
+
+def unit_vector(vector: Vector) -> Vector | None:
+    """Unit vector along `vector`, however short that is; None if it has no length."""
+    length = hypot(*vector)
+    return Vector([x / length for x in vector]) if length else None
+
+
+def check_finite(name: str, numbers: Iterable[float]) -> None:
+    """Raise SettingError unless all numbers are finite."""
+    if not all(map(isfinite, numbers)):
+        raise SettingError(f"{name} is not finite. Check the object it comes from.")
+
+
+def check_weight(name: str, weight: float) -> None:
+    """Raise SettingError for a weight below 0, or so large that no other residual counts in double precision."""
+    if not 0.0 <= weight <= MOST_WEIGHT:
+        raise SettingError(f"{name} weight {weight} is not valid. Give it a number from 0 to {MOST_WEIGHT:g}.")
 
 
 class Target(Protocol):

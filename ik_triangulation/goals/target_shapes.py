@@ -24,7 +24,6 @@ from ..errors import TargetError
 from ..items import SHAPE_ROWS
 from ..kinematics.arrays import Columns, Numbers
 from ..kinematics.batch.algebra import at, rotate, rotate_back
-from .checks import set_fields
 from .shapes import (
     NEAREST,
     Box,
@@ -40,6 +39,7 @@ from .shapes import (
     SolidSphere,
     Sphere,
     Target,
+    set_fields,
 )
 
 _UNEQUAL = 1e-4  # relative difference between the scales of two axes beyond which it is no rounding

@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Baking of limbs that do not depend on each other: solved, written, evaluated once and measured; its ends."""
+"""Baking of limbs that do not depend on each other: solved, along flows too, written, evaluated and measured.
+
+Along a flow each frame is one step from the frame before, an integral of the field inside reach and limits: the limb is
+solved for the place a step further along the field, from the pose that it had, without restarts. Where its limits or
+its reach block the step, it comes as near as it can, and the next step begins where the tip is: so it slides along what
+blocks it. The places that are reached are then the targets of the frames, for whatever method solves them, over the
+whole shot or one after the other.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +16,14 @@ from dataclasses import dataclass, field, replace
 from math import radians
 from statistics import median
 from time import perf_counter
+from typing import NamedTuple
 
 from bpy.types import Object, PoseBone, Scene
 from mathutils import Vector
 
-from ..cooperative import relay
+from ..cooperative import Work, relay
 from ..errors import AnimationError
-from ..goals import Goal
+from ..goals import Goal, Point
 from ..kinematics import Locked
 from ..kinematics.rotation import rotation_angle
 from ..motion.jumps import AROUND, FEW, ROUND, SEAM, TIMES, JointStep, Jump, turns
@@ -24,22 +32,37 @@ from ..rig.body import RigBody
 from ..rig.by_hand.record import record_bake
 from ..rig.by_hand.reference import has_baked_below
 from ..rig.frames.reader import FrameReader
-from ..rig.frames.samples import Sample, Samples
+from ..rig.frames.samples import Sample, Samples, evaluated_samples
 from ..rig.keyframes import SAME_FRAME, ByHand, curves_of, keys_beside, made_by_hand
 from ..rig.layers import OF_RANGE, Destination, Made, is_blended
 from ..rig.limb import Limb
 from ..rig.rotation import channel, rotation_from, turn_between
+from ..rig.targets.goal import allowed_distance
+from ..rig.targets.surface import Streamline
 from ..rig.targets.untouched import is_untouched, is_waiting, place_at_tip
 from ..rig.timeline import Clock, evaluated_time
-from .shots.along_flow import along_flow, judged_by_field
+from ..solvers import solve_goal
 from .shots.contacts import mesh_under
 from .shots.controls import kept_by_hand, write_by_settings
-from .shots.frame_solver import NATURAL, Jumps, SolvedFrame, already_right, at_frame, outside, smoothed
+from .shots.frame_solver import (
+    NATURAL,
+    Jumps,
+    Shown,
+    SolvedFrame,
+    already_right,
+    at_frame,
+    outside,
+    smoothed,
+    solver_settings,
+    turned_like,
+)
 from .shots.keys import LimbBake, WrittenKeys
-from .shots.measure import Watch, measure_frames, missed_frames, moved_inside, report_of
+from .shots.measure import Measured, Watch, measure_frames, missed_frames, moved_inside, report_of
 from .shots.natural_shot import rotations_below, shown_reference, solve_frames, solve_naturally
 from .shots.report import Report
 from .shots.shot import SolvedShot, frame_by_frame, frames_of, joints_at, solve_together
+
+_BLOCKED = 0.1  # of a step: what is missing of one that is blocked
 
 _POINTS = {"ARROWS", "PLAIN_AXES"}  # how empties are displayed that are their origin
 _AWAY = 1e-4  # of the tip bone's length, or [rad]: farther off its target a limb is not where it was set up
@@ -48,6 +71,66 @@ _DETOUR = radians(90.0)  # a way longer than the direct one by more than this is
 _MOST_STEPS = 50  # in which a way is followed; fewer frames are followed one by one
 
 Span = tuple[int, int, float]  # first frame, last frame, step
+
+
+class AlongFlow(NamedTuple):
+    """Samples whose targets are the path of the tip, and where the field led at frames whose step was `blocked`.
+
+    These places (world space) are by frame.
+    """
+
+    samples: Samples
+    blocked: Mapping[float, Vector]
+
+
+def along_flow(limb: Limb, bones: Bones, samples: Samples) -> Work[AlongFlow]:
+    """Follow the flow from the pose of the first sample; yields after each frame. Raises what follow() does."""
+    settings = replace(solver_settings(limb), restarts=False)
+    if limb.solver == NATURAL:  # which has no frame before: it stays near the pose made by hand
+        settings = replace(settings, solver="GAUSS_NEWTON")
+    found, blocked = list[Sample](), dict[float, Vector]()
+    pose, line = at_frame(samples.first, bones).copy(), None
+    pose.project()
+    for now in samples:
+        assert now.flow is not None
+        world, into = now.rig.world, now.rig.into
+        if line is None:
+            line = Streamline(world @ pose.tip, now.frame)
+        target, allowed = line.go(now.flow, now.frame), allowed_distance(now.limb, now.flow)
+        if found:
+            wanted = line.place.copy()
+            goal = Goal(Point(into @ wanted), (), allowed / now.rig.stretch)
+            pose = solve_goal(turned_like(pose, at_frame(now, bones)), goal, settings, follow=True).pose
+            reached = world @ pose.tip
+            missing = (reached - wanted).length
+            if missing > allowed:
+                line.place = target.translation = reached
+            if missing > _BLOCKED * now.flow.step:
+                blocked[now.frame] = wanted
+        found.append(now._replace(target=target))
+        yield
+    return AlongFlow(evaluated_samples(found), blocked)
+
+
+def judged_by_field(measured: Measured, solved: Sequence[SolvedFrame], blocked: Mapping[float, Vector]) -> Measured:
+    """Return the measurement of solved frames with the places that the field leads to as the goals of blocked ones."""
+    shown, rows = dict(measured.shown), {frame: k for k, frame in enumerate(frames_of(solved))}
+    for frame, wanted in blocked.items():
+        each = solved[rows[frame]]
+        goal = each.goal._replace(target=Point(each.now.rig.into @ wanted))
+        here = shown.get(frame) or Shown(each.pose.tip, each.pose.tip_rotation)
+        shown[frame] = here._replace(goal=goal)
+    return measured._replace(
+        shown=shown, warnings=[*measured.warnings, _blocked(len(blocked), solved[0].now.limb.refines)]
+    )
+
+
+def _blocked(count: int, refines: bool) -> str:
+    """Return a warning of frames at which the tip does not make the step of its field."""
+    frames = "1 frame" if count == 1 else f"{count} frames"
+    if not refines:
+        return f"At {frames} the method alone does not go as far as the field leads. Turn on Refine Result."
+    return f"The field leads out of reach or limits at {frames}: there the tip slides along what blocks it."
 
 
 def check_something(bodies: Sequence[RigBody], limbs: Sequence[Limb] = ()) -> None:

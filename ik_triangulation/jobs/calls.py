@@ -32,6 +32,7 @@ from ..rig.targets.untouched import is_waiting
 from ..rig.units import distance_text
 from ..settings import check_registered
 from .bake import BodyBake, bake_bodies, delete_generated
+from .pose import verify as verify_tips
 from .reach import reach as reach_with_limb
 from .removal import remove_everything
 from .setup import add_limbs, doubts_about, set_up_body
@@ -39,7 +40,6 @@ from .shots.keys import body_settings
 from .shots.problem import bodies_and_tips
 from .shots.report import Report, TipReport, missed_frames_of
 from .targets import key_place
-from .verify import verify as verify_tips
 
 _VECTORS = bpy_prop_array, Vector, Euler, Quaternion  # values that change with the property
 _KINDS = (ARM, LEG, NECK, SPINE, TAIL, WING, FIN, FINGER)

@@ -34,7 +34,7 @@ from ..rig.targets.made import is_made, remove_unused
 from ..rig.targets.untouched import forget_rotation, put_at_tip
 from ..rig.timeline import Clock, check_nla, evaluated_time, fps_of, moving_curves
 from ..settings import check_registered
-from ..settings.joint import JointSettings
+from ..settings.goal import JointSettings
 from ..settings.property_groups import keep_settings
 from ..settings.table import settings_of
 from .setup import NewBody, new_target, set_up_body

@@ -22,11 +22,10 @@ from ..rig.anatomy.limbs import ARM, Anatomy, rest_body
 from ..rig.armature import find_bone
 from ..rig.checks import check_armature, is_evaluated
 from ..rig.controls import Controls
+from ..rig.fingers import HeldSurface
 from ..rig.frames.reader import FrameReader
 from ..rig.freedom import keyed
-from ..rig.grasping.hand import ClosedHand, GraspingHand
-from ..rig.grasping.opening import Stage, open_rotations
-from ..rig.grasping.surface import HeldSurface
+from ..rig.grasping import ClosedHand, GraspingHand, Stage, open_rotations
 from ..rig.keyframes import Channel, check_keys, curves_of, write_keys
 from ..rig.limb import Limb
 from ..rig.rotation import channel, run_of, set_rotation

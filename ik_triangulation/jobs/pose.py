@@ -1,36 +1,41 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Solving of a limb or a whole body at the present frame."""
+"""Solving at the present frame, and the check of what Blender shows: limbs and bodies, without keys of other frames."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from time import perf_counter
 
 import bpy
 import numpy as np
-from bpy.types import Depsgraph, Scene, ViewLayer
+from bpy.types import Depsgraph, Object, Scene, ViewLayer
 
 from ..cooperative import finished
+from ..errors import ChainError
 from ..kinematics.batch import States
 from ..rig.armature import Bones
 from ..rig.body import RigBody
 from ..rig.by_hand.keys import check_hips, remember_location
-from ..rig.checks import broken_drivers, check_limb
+from ..rig.checks import broken_drivers, check_limb, check_range
 from ..rig.frames.body_frames import lengths_of, matrices_of, shown_frames
 from ..rig.frames.body_samples import BodySamples, body_now, with_shown
-from ..rig.frames.samples import sample
+from ..rig.frames.reader import Evaluator
+from ..rig.frames.samples import sample, tip_location
 from ..rig.freedom import limit_notes
 from ..rig.keyframes import check_keys
-from ..rig.limb import Limb
-from ..rig.targets.untouched import check_body_limbs, take_along_shown
-from ..rig.timeline import check_nla
-from .shots.frame_solver import SolvedFrame, outside
+from ..rig.limb import Limb, enabled_tips
+from ..rig.targets.goal import GoalReader
+from ..rig.targets.surface import FieldBehind
+from ..rig.targets.untouched import check_body_limbs, is_waiting, take_along_shown
+from ..rig.timeline import check_nla, frames_from
+from .shots.frame_solver import FrameResult, JudgedFrames, SolvedFrame, at_frame, outside
 from .shots.keys import WrittenKeys, body_channels, pose_channels
-from .shots.measure import Watch, held_tolerances, measure_now, moved_inside, report_of
+from .shots.measure import Watch, held_tolerances, judged_at, measure_now, moved_inside, report_of, worst_place
 from .shots.natural_shot import solve_among_others, solve_frames
 from .shots.problem import BodyProblem, read_problem
-from .shots.report import Report
+from .shots.report import Report, TipReport, tip_of_frames
 from .shots.tips import judged_tip, report_of_body, slips_and_turns, tip_missing, with_floor
 from .shots.writing import Undo, write_pose
 
@@ -138,3 +143,51 @@ def measure_body_pose(rig: RigBody, samples: BodySamples, problem: BodyProblem, 
         tolerances = goal.tolerance, limb.angle_tolerance
         tips[limb.tip] = judged_tip(rig, limb.tip, (distances, angles), tolerances, [frame], goal, due)
     return with_floor(report_of_body(rig, tips, samples.frames), problem, samples.goals)
+
+
+def verify(
+    armature: Object,
+    frame_start: int,
+    frame_end: int,
+    step: float = 1,
+    *,
+    tips: Sequence[str] | None = None,
+    scene: Scene | None = None,
+    view_layer: ViewLayer | None = None,
+) -> dict[str, TipReport]:
+    """Return, by tip, where limbs of a rig are at these frames, measured on what Blender shows: `tips` or all enabled.
+
+    That is true of any animation, whoever made it. Limbs of generated rigs are measured by the deform bones that follow
+    them too. Targets that were made and not moved yet ask for nothing, and held tips without a target are judged by
+    their bake: neither is in the result. Raises ChainError if no limb has a target that asks for something, and
+    SettingError for a range without frames.
+    """
+    scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
+    check_range(scene, frame_start, frame_end, step)
+    frames = frames_from(frame_start, frame_end, step)
+    bones = armature.pose.bones
+    names = enabled_tips(armature) if tips is None else tips
+    limbs = [Limb.of(bones[name]) for name in names if not is_waiting(bones[name])]
+    if not limbs:
+        raise ChainError(f"No target of '{armature.name}' has been moved. Move one, or key it.")
+    for limb in limbs:
+        check_limb(limb, scene, view_layer, carried=True)
+    seen = {limb.tip: _look(limb, frames, scene, view_layer) for limb in limbs}
+    return {tip: tip_of_frames(armature.name, tip, JudgedFrames.of(found)) for tip, found in seen.items()}
+
+
+def _look(limb: Limb, frames: Sequence[float], scene: Scene, view_layer: ViewLayer) -> list[FrameResult]:
+    """Return the tip at each of these frames, as evaluated."""
+    led = FieldBehind()
+    watch, goals, bones = Watch(limb), GoalReader(), Bones(limb.armature, limb.bones, limb.solved)
+
+    def look(depsgraph: Depsgraph, frame: float) -> FrameResult:
+        now = sample(limb, depsgraph, frame)
+        if now.flow is not None:
+            now = now._replace(target=led.go(now.flow, frame, tip_location(limb, depsgraph)))
+        pose = at_frame(now, bones)
+        goal = goals.at(now, pose)
+        return judged_at(now, goal, worst_place(now, goal, watch.look(depsgraph).places), pose)
+
+    found = finished(Evaluator(limb, scene, view_layer, frames).evaluate(frames, look))
+    return [found[frame] for frame in frames]

@@ -22,7 +22,7 @@ from ..motion.timing import profile
 from ..rig.armature import Bones
 from ..rig.body import RigBody
 from ..rig.checks import check_armature, check_limb, check_range
-from ..rig.frames.body_goals import LimbGoals
+from ..rig.frames.body_frames import LimbGoals
 from ..rig.frames.body_samples import BodySamples, read_body
 from ..rig.frames.reader import FrameReader
 from ..rig.layers import Destination

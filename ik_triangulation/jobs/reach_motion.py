@@ -35,7 +35,7 @@ from ..kinematics.batch.tree import joined
 from ..kinematics.body_anatomy import Part
 from ..kinematics.framed import joint_path
 from ..motion.body_path import body_path
-from ..motion.reach_arc import along_arc
+from ..motion.limb_motion import along_arc
 from ..motion.timing import Profile, window
 from ..rig.armature import Bones
 from ..rig.frames.samples import Sample

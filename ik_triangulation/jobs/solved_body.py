@@ -27,8 +27,7 @@ from ..rig.targets.untouched import take_along_shown
 from ..rig.timeline import Clock
 from ..rig.units import distance_text
 from .edits.edited_shot import fades, near_shown
-from .edits.space_change import AitkenSteps
-from .edits.spaces import fit_spaces
+from .edits.spaces import AitkenSteps, fit_spaces
 from .shots.body_controls import follow_written
 from .shots.controls import kept_by_hand
 from .shots.keys import KeyPlan, SolvedBody, body_keys

@@ -15,8 +15,18 @@ from ..cooperative import Job, cooperative
 from ..rig.armature import bones_in_line
 from ..rig.scene_objects import PICTURE, place_picture, place_volume
 from ..solvers import SolverSettings
-from .metric_map import METRICS, MetricMap, check_shown, coloured, map_plane, map_pose, pose_of
-from .picture import in_words, show_image, with_strip
+from .metric_map import (
+    METRICS,
+    MetricMap,
+    check_shown,
+    coloured,
+    in_words,
+    map_plane,
+    map_pose,
+    pose_of,
+    show_image,
+    with_strip,
+)
 from .shell import VolumeMap, map_volume, shell_around
 
 _VIEWER = Vector((0.0, -1.0, 1.0))  # direction from which pictures are readable, above or in front, world space

@@ -38,7 +38,7 @@ from ..solvers.body.flexing import (
     legs_firm,
     parts_of_body,
 )
-from ..solvers.body.floor import kept_above
+from ..solvers.body.floor import kept_above, stood
 from ..solvers.body.hanging import hung
 from ..solvers.body.priorities import (
     BODY_ROUNDS,
@@ -51,12 +51,10 @@ from ..solvers.body.priorities import (
     solve_sets,
 )
 from ..solvers.body.reaching import reaching_of
-from ..solvers.body.stepping import stood
 from ..solvers.body.swivelling import limbs_with_swivel, with_swivels
 from ..solvers.natural.looking import turned_to_look
 from ..solvers.natural.posture import Posture, Relaxation, interpolated_offsets, time_weight
-from ..solvers.natural.slowing import slowed
-from ..solvers.natural.soft_edge import Pace
+from ..solvers.natural.soft_edge import Pace, slowed
 from .body_easing import eased, led_over
 from .far_goals import drawn_in, far_tips, is_reach, without
 from .jumps import leaps_of, ways_of

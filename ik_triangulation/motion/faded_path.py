@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A body along a path some of whose goals fade in and out, along a loop, and one whose hips move above planted feet.
+"""A body along a path whose goals fade in and out or were edited, along a loop, or with hips above planted feet.
 
 Goals that fade are solved twice: first the tips whose influence is not always 1 are free, which tells where they are
 without their goals; then each goes from there the share of the distance that its influence gives. Nothing pops where
@@ -8,26 +8,36 @@ the influence begins or ends, as that share is continuous in it. Source: none.
 The animation of a body whose hips are animated above planted feet: hips as they are, legs bent to the feet. Where the
 hips are keyed and the legs are not, the animation carries the feet along. Nearness to such a reference would lead the
 hips back to where the feet are; with planted legs, the hips keep their keys. Source: none.
+
+Where goals were edited, all frames are solved at once from the poses that are shown, changed the least. Unlike
+body_path() nothing is searched for: each frame starts from its own pose, so frames whose goals did not change keep it,
+and the ends of the edited span fit the frames beyond in pose and speed. Goals far from their tips are approached in
+several stretches, since one long step ends in other poses than the way there. Source: none.
+
+Shown poses are changed as two solves of the same frames differ, one before the edit and one after it. So an edited shot
+keeps what was changed by hand, and becomes what a bake makes of the edit where it is what a bake has made.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 
 from ..cooperative import Work
-from ..goals.task import FadedTask, Task
+from ..goals.task import FadedTask, Level, PlaceTask, Task
 from ..kinematics import Body, Locked
 from ..kinematics.arrays import Mask, Numbers
 from ..kinematics.batch import Geometry, States, Tree
-from ..kinematics.batch.algebra import at, lengths
+from ..kinematics.batch.algebra import at, conjugated, exponential, lengths, product, rotation_vectors
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import precisely
-from ..solvers.body.priorities import exactly
-from ..solvers.natural.posture import Posture
+from ..solvers.body.flexing import body_compliance
+from ..solvers.body.floor import kept_above
+from ..solvers.body.priorities import POSTURE_GAIN, exactly
+from ..solvers.natural.posture import Posture, Relaxation, time_weight
 from .body_easing import unrest
 from .body_path import BodyPath, body_path, largest_turns
 from .shot import Shot
@@ -36,6 +46,9 @@ _SAME = 1e-5  # of the size, and of a rotation matrix: hips at the same place
 _CLOSED = 2e-4  # [rad], or share of the size: a loop that ends so near to its begin is closed
 _AVERAGES = 8  # over time, of the frames around the seam
 _AROUND, _LEAST_AROUND = 1.0, 8  # seconds, and frames, on either side of the seam of a loop
+
+_STEPS = 2  # of posture in each stretch
+_STRETCH, _STRETCHES = 0.1, 4  # of the body's size: the longest way of a tip in one stretch, and the most of them
 
 
 def faded_path(shot: Shot) -> Work[BodyPath]:
@@ -72,7 +85,7 @@ def _closed(shot: Shot, states: States) -> Work[States | None]:
     wanted = precisely(tree, _as_met(shot, states))
     through: States | None = None
     halves = dict.fromkeys(max(reach // part, 1) for part in (1, 2, 4))
-    for again, half in product((False, True), halves):
+    for again, half in itertools.product((False, True), halves):
         from_seam = np.arange(-half, half + 1)
         around, near = from_seam % count, 1.0 - np.abs(from_seam) / half
         share = near * near * (3.0 - 2.0 * near)
@@ -209,3 +222,83 @@ def _posed(tree: Tree, rotations: Numbers, frames: States) -> States:
     count, rotations = rotations.shape[-1], np.ascontiguousarray(rotations)
     none = np.empty((0, count)), np.empty((0, 4, count))
     return tree.posed(rotations, States(*none, rotations[tree.held], frames.root, frames.place))
+
+
+def edited_path(shot: Shot) -> BodyPath:
+    """Return states that meet the tasks of a shot, as near as possible to the poses it shows, and even in time.
+
+    These are its reference. Frames that cannot be met come as near as they can.
+    """
+    tree, shown, steady, floor = shot.tree, shot.reference, shot.steady, shot.floor
+    asked = floor.raised(shot.tasks) if floor else list(shot.tasks)
+    compliance = body_compliance(tree) if shot.compliance is None else shot.compliance
+    relaxation = Relaxation(
+        posture=Posture(tree, shown),
+        compliance=compliance,
+        weight=time_weight(shot.fps, 0.0),
+        gain=POSTURE_GAIN,
+        still=1e-3,
+    )
+
+    def solved(states: States, goals: Sequence[Task]) -> States:
+        precise = precisely(tree, goals)
+        states = relaxation.run(tree, states, [*precise, steady] if steady else precise, _STEPS)
+        exactly(tree, states, precise, steady)
+        return states
+
+    states = shown
+    for goals in _stretches(tree, shown, asked):
+        states = solved(states, goals)
+    if floor is not None and floor.crossed(geometry := Geometry(tree, states)):
+        states = solved(states, [*asked, *kept_above(floor, (), geometry)])
+    return BodyPath(states, System(tree, states, asked).met)
+
+
+def _stretches(tree: Tree, shown: States, tasks: Sequence[Task]) -> list[list[Task]]:
+    """Return the tasks at the ends of equal stretches of the tips' ways; last of all the tasks themselves."""
+    geometry = Geometry(tree, shown)
+    ways = {
+        number: task.measure(geometry).errors
+        for number, task in enumerate(tasks)
+        if isinstance(task, PlaceTask) and task.level != Level.HOLD
+    }
+    farthest = max((float(lengths(way).max()) for way in ways.values()), default=0.0)
+    count = int(np.clip(np.ceil(farthest / (_STRETCH * tree.size)), 1, _STRETCHES))
+    stretches = []
+    for part in range(1, count):
+        goals = list(tasks)
+        for number, way in ways.items():
+            task = tasks[number]
+            assert isinstance(task, PlaceTask)
+            goals[number] = task.to_points(geometry.tip(task.tip) + way * (part / count))
+        stretches.append(goals)
+    return [*stretches, list(tasks)]
+
+
+def carried_over(shown: Numbers, before: Numbers, after: Numbers, fades: Numbers) -> Numbers:
+    """Return rotations (n, 4, F) of joints that are `shown`, turned as from those `before` to those `after`.
+
+    By `fades` (2, F), from 1 at the first and at the last frame down to 0, the differences there are taken away.
+    """
+    turns = rotation_vectors(product(conjugated(before), after))
+    carried: Numbers = product(shown, exponential(without_ends(turns, fades)))
+    return carried
+
+
+def without_ends(ways: Numbers, fades: Numbers) -> Numbers:
+    """Return ways (..., F) without those at the first and the last frame, faded out by `fades` (2, F)."""
+    left: Numbers = ways - ways[..., :1] * fades[0] - ways[..., -1:] * fades[1]
+    return left
+
+
+def end_fades(frames: Numbers, at: float, begins: bool, ends: bool) -> Numbers:
+    """Return weights (2, F) of frames: from 1 at the first and at the last one smoothly down to 0 `at` a frame.
+
+    0 throughout on a side that is free to change.
+    """
+    fades = np.zeros((2, len(frames)))
+    for row, (end, bound) in enumerate(((frames[0], begins), (frames[-1], ends))):
+        if bound and end != at:
+            share = np.clip((frames - at) / (end - at), 0.0, 1.0)
+            fades[row] = share * share * (3.0 - 2.0 * share)
+    return fades

@@ -15,7 +15,7 @@ from ..goals.task import Task
 from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import States, Tree
 from ..kinematics.batch.algebra import at
-from ..solvers.body.capsules import Thickness
+from ..solvers.body.clearing import Thickness
 from ..solvers.body.floor import Floor
 from ..solvers.natural import LimbForm
 from ..solvers.natural.posture import USUAL_FPS

@@ -14,8 +14,7 @@ from ..settings import check_registered
 from .armature import bones_from_tip, find_bone
 from .body import RigBody, stored_contacts
 from .by_hand.keys import counts, keys_by_hand
-from .dependencies import Node, sources_of
-from .interference import live_constraints
+from .dependencies import Node, live_constraints, sources_of
 from .keyframes import generated
 from .keyframes.arrays import get_keys
 from .keyframes.channelbags import channelbag_of, find_curves
@@ -96,14 +95,10 @@ def _is_animated(leg: _Leg, above: Collection[str]) -> bool:
             return True
     if animation is None:
         return False
-    paths = {f"{bone.path_from_id()}.{prop}" for bone in bones for prop in _transform(bone)}
+    paths = {f"{bone.path_from_id()}.{prop}" for bone in bones for prop in ("location", channel(bone)[0], "scale")}
     if any(curve.data_path in paths and not curve.mute for curve in animation.drivers):
         return True
     return any(_has_hand_keys(bag, path) for bag in _bags(leg.armature) for path in paths)
-
-
-def _transform(bone: PoseBone) -> tuple[str, ...]:
-    return "location", channel(bone)[0], "scale"
 
 
 def _bags(armature: Object) -> Iterator[ActionChannelbag]:

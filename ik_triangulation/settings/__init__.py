@@ -4,12 +4,9 @@
 A new setting takes three places: a row in one of these files, the panel that draws it, and the code that uses it.
 """
 
-from .body import BodySettings, ContactListSettings, ContactSettings
-from .goal import BendSettings, ChainSettings, GoalSettings
-from .joint import JointSettings
-from .keys import FrameSettings, KeySettings
+from .goal import BendSettings, ChainSettings, GoalSettings, JointSettings
+from .keys import FrameSettings, KeySettings, ReachSettings
 from .property_groups import TABLE, IKT_PG_joint, IKT_PG_limb, check_registered, choices, register, unregister
-from .reach import ReachSettings, StopSettings
 from .solver import SOLVER_ITEMS, MethodSettings, PostureSettings
 from .table import Exempt, Flag, Setting, by_property, given, group, saved, setting, settings_of
 
@@ -17,10 +14,7 @@ __all__ = [
     "SOLVER_ITEMS",
     "TABLE",
     "BendSettings",
-    "BodySettings",
     "ChainSettings",
-    "ContactListSettings",
-    "ContactSettings",
     "Exempt",
     "Flag",
     "FrameSettings",
@@ -33,7 +27,6 @@ __all__ = [
     "PostureSettings",
     "ReachSettings",
     "Setting",
-    "StopSettings",
     "by_property",
     "check_registered",
     "choices",

@@ -16,7 +16,7 @@ from bpy.props import (
 )
 from bpy.types import Context, Object, PropertyGroup
 
-from .reach import OVERRIDABLE
+from .keys import OVERRIDABLE
 from .table import Exempt, by_property, group, saved, setting
 
 

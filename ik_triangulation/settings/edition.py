@@ -21,7 +21,7 @@ from bpy.app.handlers import persistent
 from bpy.props import IntProperty
 from bpy.types import Object, PoseBone, PropertyGroup
 
-from .reach import OVERRIDABLE
+from .keys import OVERRIDABLE
 
 EDITION = 4
 
@@ -66,10 +66,6 @@ def _follows_bone(tip: PoseBone) -> bool:
     return limb.target is not None and limb.target.type == "ARMATURE" and bool(limb.subtarget)
 
 
-def _is_held(tip: PoseBone) -> bool:
-    return bool(tip.ik_triangulation.hold)
-
-
 PREVIOUS = PreviousDefaults(
     body=(
         PreviousDefault(1, "floor", False),
@@ -78,7 +74,7 @@ PREVIOUS = PreviousDefaults(
     ),
     limb=(
         PreviousDefault(1, "shape", "POINT", _has_mesh, meant="AUTO"),
-        PreviousDefault(1, "hold_where", "ANIMATION", _is_held),
+        PreviousDefault(1, "hold_where", "ANIMATION", lambda tip: tip.ik_triangulation.hold),
         PreviousDefault(2, "match", "TIP", _follows_bone),
         PreviousDefault(3, "soft_edge", False),
         PreviousDefault(3, "reach_path", "ARC"),

@@ -12,10 +12,8 @@ from bpy.types import Object, PoseBone, PropertyGroup
 from ..errors import SettingError
 from . import edition
 from .body import BodySettings, ContactListSettings, ContactSettings, IKT_PG_contact
-from .goal import BendSettings, ChainSettings, GoalSettings
-from .joint import JointSettings
-from .keys import FrameSettings, KeySettings
-from .reach import OVERRIDABLE, IKT_PG_stop, ReachSettings, StopListSettings, StopSettings
+from .goal import BendSettings, ChainSettings, GoalSettings, JointSettings
+from .keys import OVERRIDABLE, FrameSettings, IKT_PG_stop, KeySettings, ReachSettings, StopListSettings, StopSettings
 from .solver import MethodSettings, PostureSettings
 from .table import by_property, saved
 

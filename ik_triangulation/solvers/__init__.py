@@ -2,8 +2,7 @@
 """The solvers and the loop they share. Needs mathutils and numpy, nothing else of Blender."""
 
 from .body.solve_body import BodySolution, TipResult, solve_body
-from .registry import SOLVERS, SolverSettings
-from .solve import Solution, solve, solve_goal
+from .solve import SOLVERS, Solution, SolverSettings, solve, solve_goal
 from .solver import Solver
 
 __all__ = [

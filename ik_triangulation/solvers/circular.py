@@ -15,7 +15,7 @@ t = theta / 2.
 
 Deviations: step() finds the root by bisection, not by Newton's method, which for a target at full reach meets a triple
 root there; for an aim out of reach the chain points towards or away from it; in space the circle lies in the plane of
-the chain (bend_plane.py). Newton is the published method, an iteration a step.
+the chain (triangle.py). Newton is the published method, an iteration a step.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from math import asin, cos, pi, sin, sqrt
 from mathutils import Vector
 
 from ..kinematics import Pose
-from .bend_plane import bend_plane
+from .triangle import bend_plane
 
 _CLOSE = 1e-9  # of the reach: equal distances, well below single precision
 _BISECTIONS = 60

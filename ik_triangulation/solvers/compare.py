@@ -30,8 +30,7 @@ from ..goals import Goal
 from ..kinematics import Pose
 from ..kinematics.framed import bend_about, flexion_axis
 from ..kinematics.rotation import orientation, rotation_angle
-from .registry import SOLVERS, SolverSettings
-from .solve import Solution, solve_goal
+from .solve import SOLVERS, Solution, SolverSettings, solve_goal
 
 # [degrees]
 _SIDEWAYS = 30.0  # that count nothing: joints of a body, and axes of a rig, are that loose

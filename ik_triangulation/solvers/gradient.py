@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Gradient descent on the squared distance, with the slope calculated or measured, or with acceleration.
+"""Steps along the gradient of the squared distance: calculated, measured, accelerated, or by the Jacobian transpose.
 
 Source: "Inverse Kinematics - Improved Methods" (seed document gradient-methods), Method 1 and Method 2. The error is
 half the square of the distance to the aim: its slope is what the source calculates for each joint.
@@ -9,6 +9,11 @@ distance does, and as a squared distance is linear in the cosine of every angle,
 exactly but for a constant factor. The source subtracts slopes in units from angles in degrees, which suits one size of
 chain: here the step size is one over the Lipschitz constant of the gradient (`_lipschitz`), so that every step descends
 on every chain. Coordinates are clamped to their bounds, and singular poses are escaped (jacobian.py).
+
+Source of the Jacobian transpose: Wolovich and Elliott 1984, "A computational technique for inverse kinematics"; the
+step size, optimal for a linear motion of the tip, is that of Buss 2004, "Introduction to inverse kinematics", section
+5: alpha = <e, J J^T e> / <J J^T e, J J^T e>. Deviations: coordinates at a bound that would go beyond it are left out of
+J; the step is scaled so that no coordinate changes by more than `MAX_TRANSPOSE_STEP`; singular poses are escaped.
 """
 
 from math import hypot, radians
@@ -19,6 +24,8 @@ from ..kinematics import Pose
 from .jacobian import MAX_STEP, Column, JointState, apply_changes, escape, jacobian
 
 TRIAL = radians(1.0)  # the rotation with which a slope is measured
+
+MAX_TRANSPOSE_STEP = 0.5  # [rad] beyond which the linearisation is poor
 
 
 def step(pose: Pose, aim: Vector) -> None:
@@ -114,3 +121,19 @@ def _lipschitz(pose: Pose, joints: list[JointState], distance: float) -> float:
 
 def _clamped(apply_changes: float, column: Column) -> float:
     return min(max(apply_changes, column.least), column.most)
+
+
+def step_transposed(pose: Pose, aim: Vector) -> None:
+    """Change all coordinates by alpha J^T e, clamped to their bounds: the Jacobian transpose."""
+    error = aim - pose.tip
+    joints, columns = jacobian(pose)
+    if escape(pose, aim, columns):
+        return
+    turns = [column.along(error) for column in columns]  # J^T e
+    turns = [t if (c.most if t > 0.0 else -c.least) > 0.0 else 0.0 for t, c in zip(turns, columns, strict=True)]
+    x, y, z = (sum(c[k] * t for c, t in zip(columns, turns, strict=True)) for k in range(3))  # J J^T e
+    squared = x * x + y * y + z * z
+    if squared > 0.0:
+        alpha = (x * error.x + y * error.y + z * error.z) / squared
+        alpha = min(alpha, MAX_TRANSPOSE_STEP / max(map(abs, turns)))
+        apply_changes(pose, joints, [min(max(alpha * t, c.least), c.most) for t, c in zip(turns, columns, strict=True)])

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Null-space optimisation: minimise the residuals of the soft goals subject to J_tip dq = 0 (bounded, damped least
-squares).
+"""Null-space optimisation: residuals of soft goals minimised with the tip kept, of one pose or of many states.
 
-Source: the soft constraints of "Inverse Kinematics" (seed document gradient-methods); task priority by Nakamura,
-Hanafusa and Yoshikawa 1987, "Task-priority based redundancy control of robot manipulators"; damping as by Levenberg
-1944 and Marquardt 1963, increasing with the cost as by Yamashita and Fukushima 2001, for soft goals that cannot be met.
-With r the residuals of the soft goals, J their Jacobian and T that of the tip, a step d minimises
-|r + J d|^2 + damping |d|^2 subject to T d = 0. The tip then moves only by the curvature of its path, which Gauss-Newton
-corrects. On a target of more than one point T is restricted to the directions that lead off it: the tip may slide along
-a line or a plane.
+Bounded, damped least squares subject to J_tip dq = 0. Source: the soft constraints of "Inverse Kinematics" (seed
+document gradient-methods); task priority by Nakamura, Hanafusa and Yoshikawa 1987, "Task-priority based redundancy
+control of robot manipulators"; damping as by Levenberg 1944 and Marquardt 1963, increasing with the cost as by
+Yamashita and Fukushima 2001, for soft goals that cannot be met. With r the residuals of the soft goals, J their
+Jacobian and T that of the tip, a step d minimises |r + J d|^2 + damping |d|^2 subject to T d = 0. The tip then moves
+only by the curvature of its path, which Gauss-Newton corrects. On a target of more than one point T is restricted to
+the directions that lead off it: the tip may slide along a line or a plane.
+
+Many states, for comfort and links out of obstacles: a damped least-squares step of all that is below the most urgent
+level, in the null space of that, is put right by Gauss-Newton and accepted state by state where it costs less.
 """
+
+from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -25,15 +29,18 @@ from ..goals.from_goals import BATCHED, RADIAN, are_formulas, tasks_of
 from ..goals.goal import JointAxis, SoftGoal, ranked, soft_cost
 from ..goals.task import Task
 from ..kinematics import Pose
+from ..kinematics.arrays import Numbers
+from ..kinematics.batch import States, Tree
 from . import gauss_newton
-from .batch.descent import at_one_level
+from .batch.change import System, bounded_change
+from .batch.descent import Descent, at_one_level, descend, precisely
 from .batch.restarts import ROUNDS, is_batched, search
 from .finish import perturb_best
 from .jacobian import apply_changes, jacobian
 from .solver import iterate
 
-_STEPS = 60
-_DAMPING, _DAMPING_INCREASE, _DAMPING_DECREASE, _ATTEMPTS = 1e-3, 8.0, 0.25, 6
+_DAMPING, _MORE, _LESS, _LEAST = 1e-3, 8.0, 0.25, 1e-6
+_STEPS, _ATTEMPTS = 60, 6
 _CONVERGED = 1e-5  # relative decrease of the cost below which the steps have converged
 _NO_COST = 1e-12  # [rad^2] cost that counts as zero
 _MAX_STEP = 0.7  # [rad] change of a coordinate in one step
@@ -43,6 +50,55 @@ _RESTARTS = 8  # one after the other, while soft goals without a formula on arra
 MET = 1e-6  # [rad^2] cost up to which they count as met
 _LEAST_ANGLE = 1e-5  # [rad] to which the restarts made as a batch meet an angle; optimise() goes on from there
 _SLIDE = 1e-3  # of the reach: step of the finite differences along a target
+# Of many states: steps at most, those in a row that were refused, decrease that ends them, [rad] change in a step
+_STEPS_OF_MANY, _TRIES, _CONVERGED_OF_MANY, _LARGEST = 40, 8, 1e-4, 0.5
+_CORRECTION = Descent(iterations=4, stall=2)
+
+
+def settle_preferences(tree: Tree, states: States, tasks: Sequence[Task], preferences: Sequence[Task]) -> None:
+    """Lower the cost of `preferences`, and of the less urgent `tasks`, in place, where the urgent tasks are met.
+
+    The cost never increases, and states that miss an urgent task stay as they are.
+    """
+    urgent = [task for task in precisely(tree, tasks) if task.level == 0]
+    soft = [*(task for task in tasks if task.level > 0), *preferences]
+    active = np.flatnonzero(System(tree, states, [task for task in tasks if task.level == 0]).met)
+    some, damping = states.take(active), np.full(len(active), _DAMPING)
+    refused = np.zeros(len(active), int)
+    for _ in range(_STEPS_OF_MANY):
+        if not len(active):
+            break
+        held, others = ([task.take(active) for task in each] for each in (urgent, soft))
+        now = System(tree, some, [*held, *others])
+        before = _cost(now, len(held))
+        low = np.full((tree.columns, len(active)), -_LARGEST)
+        high = -low
+        low[: tree.angles], high[: tree.angles] = tree.ranges(some, _LARGEST)
+        errors, levels = now.errors()
+        levels = np.minimum(levels, 1)
+        change = bounded_change(now.jacobian(), errors, levels, low, high, tree.compliance, damping, tree.size)
+        moved = now.after(change).states
+        if held:
+            descend(tree, moved, held, _CORRECTION)
+        after = System(tree, moved, [*held, *others])
+        found = _cost(after, len(held))
+        kept = System(tree, moved, [task.take(active) for task in tasks if task.level == 0]).met
+        better = kept & (found < before)
+        some = some.copy()
+        some.put(np.flatnonzero(better), moved.take(np.flatnonzero(better)))
+        states.put(active[better], moved.take(np.flatnonzero(better)))
+        damping = np.where(better, np.maximum(damping * _LESS, _LEAST), damping * _MORE)
+        refused = np.where(better, 0, refused + 1)
+        left = np.flatnonzero(np.where(better, before - found > _CONVERGED_OF_MANY * before, refused < _TRIES))
+        active, damping, refused, some = active[left], damping[left], refused[left], some.take(left)
+
+
+def _cost(system: System, urgent: int) -> Numbers:
+    """Weighted sum (F) of the squared errors of all tasks but the first so many."""
+    cost = np.zeros(len(system.met))
+    for measured in system.measured[urgent:]:
+        cost += np.einsum("rf,rf->f", measured.errors, measured.errors)
+    return cost
 
 
 def optimise(pose: Pose, target: Target, soft: Sequence[SoftGoal], enough: float) -> int:
@@ -68,10 +124,10 @@ def optimise(pose: Pose, target: Target, soft: Sequence[SoftGoal], enough: float
             if found < cost and _error(pose, target) <= allowed:
                 break
             pose.restore(start, recorded)
-            damping *= _DAMPING_INCREASE
+            damping *= _MORE
         else:
             return count
-        damping = max(damping * _DAMPING_DECREASE, 1e-6)
+        damping = max(damping * _LESS, _LEAST)
         if cost - found < _CONVERGED * cost:
             return count + 1
         cost = found

@@ -22,8 +22,7 @@ from mathutils import Vector
 
 from ..kinematics import Pose
 from ..kinematics.rotation import orthogonal
-from .bend_plane import bend_plane, unit
-from .triangle import corner, opening
+from .triangle import bend_plane, corner, opening, unit
 
 ASIDE = radians(20.0)  # added to or subtracted from the angle at which a link keeps the distance to the aim
 MUCH = radians(130.0)  # bend of the middle joint from which the chain first moves away from the aim

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Triangles that bring a joint or the tip to a distance from the aim: of a link, about a hinge, or of any two joints.
+"""Triangles that bring a joint or the tip to a distance from the aim, and the plane in which planar methods bend.
 
-Source: Mueller-Cajar and Mukundan 2007, section 3, where links are free. About a hinge the next joint moves on a
-circle: with parts of link and aim orthogonal to the axis, its squared distance from the aim is A - B cos(angle - d), so
-that an interval of distances is two arcs of the circle.
+A triangle is that of a link, about a hinge, or of any two joints. Source: Mueller-Cajar and Mukundan 2007, section 3,
+where links are free. About a hinge the next joint moves on a circle: with parts of link and aim orthogonal to the axis,
+its squared distance from the aim is A - B cos(angle - d), so that an interval of distances is two arcs of the circle.
+
+Plane. Source: Cardwell and Mukundan, "Visualization and Analysis of Inverse Kinematics Algorithms Using Performance
+Metric Maps", section 1: the whole chain first rotates about its root, and the rest is done in the plane it is then in.
 """
 
 from collections.abc import Iterator
@@ -22,6 +25,35 @@ NOWHERE = 1e-7  # of the reach: a shorter part of the chain, or an aim this near
 CLOSED = 2e-6  # of the reach: the precision of two rotations in single precision
 ALONG_HINGE = 1e-6  # sine of an angle to a hinge below which a direction lies along it
 TRIES = 16  # pairs that may fail because of their limits
+
+
+def bend_plane(pose: Pose, aim: Vector) -> tuple[Vector, Vector]:
+    """Point the tip at `aim` by turning the root, and return the unit vectors of the plane to bend in.
+
+    The first one leads to the aim (if that is at the root, to the tip), the second one is orthogonal to it, on the side
+    of the joints, so that hinges stay in the plane in which they bend. A straight chain is not rotated and bends in its
+    plane with the aim; if that is undefined, by the bend axes of its joints.
+    """
+    root, nowhere = pose.head(0), NOWHERE * pose.chain.reach
+    to_tip, to_aim = pose.tip - root, aim - root
+    if to_aim.length <= nowhere:
+        to_aim = to_tip if to_tip.length > nowhere else pose.frame(0).col[1]
+    along = unit(to_aim)
+    if to_tip.length > nowhere and orthogonal(_summed_offsets(pose), to_tip):
+        pose.swing(0, to_tip, along)
+    return along, orthogonal(_summed_offsets(pose), along) or pose.bend(0, along)
+
+
+def unit(vector: Vector) -> Vector:
+    """Unit vector along `vector`, also for one whose length overflows single precision."""
+    scaled: Vector = vector / max(map(abs, vector))
+    return scaled.normalized()
+
+
+def _summed_offsets(pose: Pose) -> Vector:
+    """Sum of the offsets of the joints from the root."""
+    root = pose.head(0)
+    return sum((pose.head(i) - root for i in range(1, len(pose))), Vector())
 
 
 class _Pair(NamedTuple):

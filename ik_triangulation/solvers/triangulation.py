@@ -18,6 +18,13 @@ are parallel the joint bends about its own axis, as the printed (0, 1, 0) runs a
 turns away from the aim the next one turns back, which is how Mukundan 2009 counts the turns of this method in its
 tables, and so the plane of the bend is not lost; what the paper says of limits (section 3.1.3) is read so that b
 becomes that of the collapsed chain only where the straight one cannot be turned to the aim.
+
+`step_cheapest_pair` turns the two joints that need the smallest rotations; all others keep theirs. The triangle is
+closed not by one link and the rest of the chain but by any two parts of it, to keep the sum of the turns (eq. 3) low,
+which the paper leaves open (section 8). Everything between two joints i < k, and everything beyond k, is rigid while
+only these two rotate. So joint k opens or closes the angle between i and the tip until the tip is as far from i as the
+aim is, and joint i points the tip at the aim. Of all pairs that can do this the one with the smallest sum of both
+rotations is taken. Up to 16 pairs are rejected because of their limits; then the step is that of `step`.
 """
 
 from math import pi
@@ -100,3 +107,9 @@ def _folded(pose: Pose) -> Pose:
     for j in range(1, len(folded)):
         folded.swing(j, folded.link(j), -folded.link(j - 1))
     return folded
+
+
+def step_cheapest_pair(pose: Pose, aim: Vector) -> None:
+    """Rotate the cheapest pair of joints that brings the tip to `aim`; if none does, one pass of triangulation."""
+    if not close_triangle(pose, aim):
+        step(pose, aim)

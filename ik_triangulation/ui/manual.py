@@ -223,7 +223,7 @@ def prepare(links: tuple[str, ...]) -> dict[str, str]:
     empty if this installation came without the manual. Raises OSError if the files cannot be written.
     """
     home = _home()
-    pages = _built() if PAGES.is_dir() else _written(home / "text")
+    pages = _by_name(PAGES, PAGES.rglob("*.html")) if PAGES.is_dir() else _written(home / "text")
     if not pages:
         return {}
     start = next((name for name in START if name in pages), min(pages))
@@ -260,10 +260,6 @@ def _home() -> Path:
     home = Path(own or Path(bpy.app.tempdir) / "ik_triangulation_manual").resolve()
     home.mkdir(exist_ok=True)
     return home
-
-
-def _built() -> dict[str, Path]:
-    return _by_name(PAGES, PAGES.rglob("*.html"))
 
 
 def _written(folder: Path) -> dict[str, Path]:

@@ -15,11 +15,13 @@ from .operators.bake import (
     POSE_OT_ik_triangulation_bake_all,
     POSE_OT_ik_triangulation_generated_delete,
     POSE_OT_ik_triangulation_live,
+    POSE_OT_ik_triangulation_reach,
     POSE_OT_ik_triangulation_solve,
 )
 from .operators.contacts import POSE_OT_ik_triangulation_contacts_find
 from .operators.edit import (
     POSE_OT_ik_triangulation_breakdown,
+    POSE_OT_ik_triangulation_follow_rig,
     POSE_OT_ik_triangulation_mirror,
     POSE_OT_ik_triangulation_pull,
     POSE_OT_ik_triangulation_retime,
@@ -31,10 +33,8 @@ from .operators.limbs import (
     POSE_OT_ik_triangulation_limb_add,
     POSE_OT_ik_triangulation_remove_everything,
 )
-from .operators.reach import POSE_OT_ik_triangulation_reach
 from .operators.target import POSE_OT_ik_triangulation_target_from_animation
 from .operators.target_drag import POSE_OT_ik_triangulation_drag, POSE_OT_ik_triangulation_target_move
-from .operators.transfer import POSE_OT_ik_triangulation_follow_rig
 from .preferences import add_shortcut, remove_shortcut
 
 

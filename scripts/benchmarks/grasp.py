@@ -68,8 +68,8 @@ def grasped(rig, name, kind, size):
     the way from the open hand [mm]."""
     import bpy
 
-    from ik_triangulation.rig.grasping.hand import GraspingHand
-    from ik_triangulation.rig.grasping.surface import HeldSurface
+    from ik_triangulation.rig.fingers import HeldSurface
+    from ik_triangulation.rig.grasping import GraspingHand
 
     depsgraph = bpy.context.evaluated_depsgraph_get()
     hand = GraspingHand(rig.evaluated_get(depsgraph), name)

@@ -45,9 +45,8 @@ def run(arguments):
     import bpy
     import gpu
 
-    from ik_triangulation.ui.overlay import shells as around
-    from ik_triangulation.ui.overlay.draw import draw, layers, shells
-    from ik_triangulation.ui.overlay.text import draw_texts, texts
+    from ik_triangulation.ui.overlay import limb as around
+    from ik_triangulation.ui.overlay.draw import draw, draw_texts, layers, shells, texts
 
     if not hasattr(gpu, "init"):
         sys.exit(f"Blender {bpy.app.version_string} draws nothing without a window. Use Python 3.13 (Blender 5.2).")

@@ -289,7 +289,7 @@ def _show(axis, image, title):
 
 def _newton_image(found):
     """Newton's iterations in the paper's colours, blue for one and red for ten."""
-    from ik_triangulation.maps.picture import hue
+    from ik_triangulation.maps.metric_map import hue
 
     inside = found.maps[5].inside
     colours = np.zeros((*inside.shape, 4))

@@ -108,7 +108,7 @@ def _side(vector: Places, direction: Places) -> Numbers:
 
 
 def _face(arms: Arms, aims: Places) -> Numbers:
-    """Point the tips at the aims; returns the side on which to bend, where joints stand. See solvers/bend_plane.py."""
+    """Point the tips at the aims; returns the side on which to bend, where joints stand. See solvers/triangle.py."""
     tip, stands = arms.tip, arms.places[1:-1].sum(axis=0)
     bent = abs((stands * tip.conj()).imag) > _PARALLEL * abs(stands) * abs(tip)
     arms.turn(0, _rotation(tip, aims), bent)

@@ -7,7 +7,7 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.errors import SettingError, TargetError
-from ik_triangulation.goals.checks import (
+from ik_triangulation.goals.shapes import (
     MOST_WEIGHT,
     check_finite,
     check_weight,

@@ -12,7 +12,7 @@ from ik_triangulation.goals import Anywhere, Goal, LookAt, Point
 from ik_triangulation.goals.goal import JointAxis
 from ik_triangulation.kinematics import Chain, Free, Joint, Pose
 from ik_triangulation.solvers import SOLVERS, solve_goal
-from ik_triangulation.solvers.registry import SolverSettings
+from ik_triangulation.solvers.solve import SolverSettings
 
 from ..chains import mixed, random_base, random_direction
 

@@ -9,8 +9,8 @@ import pytest
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.goals import Direction, Orientation, Pole
+from ik_triangulation.goals.comfort import PoleTask
 from ik_triangulation.goals.orientation import AlongTask, OrientTask
-from ik_triangulation.goals.pole import PoleTask
 from ik_triangulation.goals.target_shapes import BatchTarget
 from ik_triangulation.goals.task import PlaceTask
 from ik_triangulation.kinematics import Free

@@ -7,8 +7,8 @@ import bpy
 import pytest
 
 from ik_triangulation.jobs.calls import call
+from ik_triangulation.jobs.pose import verify
 from ik_triangulation.jobs.shots.problem import body_of
-from ik_triangulation.jobs.verify import verify
 
 from ..bodies import human_rig
 from ..rigs import contents, curves_of, empty

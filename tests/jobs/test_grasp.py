@@ -14,8 +14,8 @@ from mathutils.bvhtree import BVHTree
 
 from ik_triangulation.errors import RigError, TargetError
 from ik_triangulation.jobs.grasp import grasp
-from ik_triangulation.rig.grasping.hand import GraspingHand
-from ik_triangulation.rig.grasping.surface import HeldSurface
+from ik_triangulation.rig.fingers import HeldSurface
+from ik_triangulation.rig.grasping import GraspingHand
 
 from ..characters import character, part_of
 from ..rigs import all_keys, curves_of, empty, key_frames, nothing_lost, place

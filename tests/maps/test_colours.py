@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ik_triangulation.maps.picture import SCALES, hue, oklab, srgb
+from ik_triangulation.maps.metric_map import SCALES, hue, oklab, srgb
 
 SHARES = np.linspace(0.0, 1.0, 257)
 every_uniform_scale = pytest.mark.parametrize("scale", [name for name in SCALES if name != "HUE"])

@@ -5,7 +5,7 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_triangulation.maps.picture import write_png
+from ik_triangulation.maps.metric_map import write_png
 
 
 @pytest.mark.parametrize("size", [(1, 1), (5, 3), (40, 70)])

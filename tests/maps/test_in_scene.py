@@ -13,8 +13,7 @@ from ik_triangulation.cli import main
 from ik_triangulation.errors import ChainError, SettingError
 from ik_triangulation.goals import Point
 from ik_triangulation.maps import in_scene as mapping
-from ik_triangulation.maps.metric_map import pose_of
-from ik_triangulation.maps.picture import SCALES
+from ik_triangulation.maps.metric_map import SCALES, pose_of
 from ik_triangulation.rig.scene_objects import PICTURE, VOLUME, legend_of, shown_map
 from ik_triangulation.solvers import solve
 from ik_triangulation.ui.operators.map import (

@@ -12,8 +12,7 @@ from ik_triangulation.errors import ChainError, SettingError
 from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import EulerLimits, Hinge, Pose
 from ik_triangulation.kinematics.rotation import about
-from ik_triangulation.maps.metric_map import METRICS, map_plane, map_pose
-from ik_triangulation.maps.picture import SCALES
+from ik_triangulation.maps.metric_map import METRICS, SCALES, map_plane, map_pose
 from ik_triangulation.solvers import SolverSettings, solve
 from scripts.reproduce.planar import planar_chain
 from scripts.reproduce.planar_map import map_planar

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ik_triangulation.maps.picture import labels, with_strip
+from ik_triangulation.maps.metric_map import labels, with_strip
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 

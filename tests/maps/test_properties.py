@@ -4,7 +4,7 @@
 import bpy
 import pytest
 
-from ik_triangulation.maps import metric_map, picture
+from ik_triangulation.maps import metric_map
 from ik_triangulation.maps.properties import IN_PLANE, IN_SPACE, METRIC_ITEMS, SCALE_ITEMS
 from ik_triangulation.solvers import SOLVERS
 
@@ -21,7 +21,7 @@ def offered(name):
 
 def test_every_metric_scale_and_solver_is_offered():
     assert set(offered("metric")) == set(metric_map.METRICS) == {name for name, *_ in METRIC_ITEMS}
-    assert {name.lower() for name in offered("scale")} == {name.lower() for name in picture.SCALES}
+    assert {name.lower() for name in offered("scale")} == {name.lower() for name in metric_map.SCALES}
     assert len(SCALE_ITEMS) == len(offered("scale"))
     assert set(offered("solver")) == set(SOLVERS)
 

@@ -5,7 +5,7 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_triangulation.maps.picture import show_image
+from ik_triangulation.maps.metric_map import show_image
 
 from ..mapped import pixels
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from ik_triangulation.kinematics.batch.algebra import conjugated, exponential, normalized, product, rotation_vectors
-from ik_triangulation.motion.edited_path import carried_over, end_fades, without_ends
+from ik_triangulation.motion.faded_path import carried_over, end_fades, without_ends
 
 FRAMES = np.arange(1.0, 22.0)
 

@@ -8,7 +8,7 @@ from ik_triangulation.cooperative import finished
 from ik_triangulation.goals.task import Level, PlaceTask
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.motion.body_path import body_path, largest_turns
-from ik_triangulation.motion.edited_path import edited_path
+from ik_triangulation.motion.faded_path import edited_path
 from ik_triangulation.motion.shot import Shot
 from ik_triangulation.solvers.natural.posture import Posture
 from scripts.benchmarks import humanoid

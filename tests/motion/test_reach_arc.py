@@ -8,7 +8,7 @@ from mathutils import Vector
 from ik_triangulation.cooperative import finished
 from ik_triangulation.kinematics import Free
 from ik_triangulation.kinematics.batch import Geometry
-from ik_triangulation.motion.reach_arc import along_arc, arc, bow_of
+from ik_triangulation.motion.limb_motion import along_arc, arc, bow_of
 from ik_triangulation.motion.timing import profile
 from ik_triangulation.solvers.natural import LimbForm
 from ik_triangulation.solvers.natural.posture import USUAL_FPS

@@ -10,7 +10,7 @@ from mathutils import Euler, Matrix, Vector
 
 from ik_triangulation.errors import SettingError, TargetError
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.rig.targets.flow import Streamline, field_of, flow_of
+from ik_triangulation.rig.targets.surface import Streamline, field_of, flow_of
 
 from ..rigs import chain_rig, empty, place, random_vector
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_triangulation.rig.grasping.hand import GraspingHand
-from ik_triangulation.rig.grasping.opening import Stage, open_rotations
-from ik_triangulation.rig.grasping.surface import HeldSurface
+from ik_triangulation.rig.fingers import HeldSurface
+from ik_triangulation.rig.grasping import GraspingHand, Stage, open_rotations
 
 from ..characters import KINDS, character, part_of
 from ..jobs.test_grasp import rod

@@ -4,7 +4,7 @@
 import pytest
 
 from ik_triangulation.jobs.bake import bake
-from ik_triangulation.rig.interference import may_interfere
+from ik_triangulation.rig.dependencies import may_interfere
 
 from ..jobs.interfering import LAST, copied, faded_in, limb, moving
 

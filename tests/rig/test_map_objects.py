@@ -7,8 +7,7 @@ import pytest
 from mathutils import Color
 
 from ik_triangulation.maps import in_scene as mapping
-from ik_triangulation.maps.metric_map import METRICS
-from ik_triangulation.maps.picture import SCALES
+from ik_triangulation.maps.metric_map import METRICS, SCALES
 from ik_triangulation.rig.scene_objects import PICTURE, VOLUME, remove_map, shown_map
 
 from ..mapped import BONES, FAST, rig_in_space

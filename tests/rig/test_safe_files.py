@@ -9,8 +9,7 @@ import pytest
 
 from ik_triangulation.errors import SettingError
 from ik_triangulation.kinematics import Free
-from ik_triangulation.maps.metric_map import write_npy
-from ik_triangulation.maps.picture import write_png
+from ik_triangulation.maps.metric_map import write_npy, write_png
 from ik_triangulation.presets.file import Preset, PresetJoint, write_preset
 from ik_triangulation.rig.safe_files import replacing, stage_file, write_file, write_new
 

@@ -86,7 +86,7 @@ def test_a_kind_can_be_stored_on_a_bone(kind):
     for freedom in freedoms:
         bone = stored_bone(freedom)
         assert is_the_same(freedom, limits_of(bone), random), (
-            f"{kind} is not read from a bone as it was stored. Give it an item of `kind` in settings/joint.py, and "
+            f"{kind} is not read from a bone as it was stored. Give it an item of `kind` in settings/goal.py, and "
             "let store() and _own_freedom() in rig/freedom.py know it."
         )
 

@@ -10,7 +10,7 @@ from mathutils import Vector
 
 from ik_triangulation.kinematics import EulerLimits, Free, Hinge, Locked
 from ik_triangulation.kinematics.rotation import angle_between, rotation_angle
-from ik_triangulation.solvers import cheapest_pair, triangulation
+from ik_triangulation.solvers import triangulation
 
 from ..chains import PAPER, bits, limited, random_chain, random_direction, random_pose, straight
 from .reaching import CLOSE
@@ -30,7 +30,7 @@ def test_two_joints_bring_the_tip_of_a_free_chain_to_nearly_every_aim_and_the_ot
         pose = random_pose(chain, random)
         aim = random_direction(random) * chain.reach * random.uniform(0.0, 0.6)
         before = bits(pose.rotations)
-        cheapest_pair.step(pose, aim)
+        triangulation.step_cheapest_pair(pose, aim)
         assert (aim - pose.tip).length <= CLOSE * chain.reach + max(0.0, chain.reaches[0][0] - aim.length)
         moved = turned(pose)
         pairs += len(moved) <= 2
@@ -44,7 +44,7 @@ def test_from_straight_no_pair_of_joints_is_cheaper_by_the_law_of_cosines():
     for _ in range(300):
         aim = random_direction(random) * random.uniform(5.0, 39.9)
         pose = chain.rest_pose()
-        cheapest_pair.step(pose, aim)
+        triangulation.step_cheapest_pair(pose, aim)
         costs = []
         for i, k in combinations(range(len(PAPER)), 2):
             head = Vector((0.0, sum(PAPER[:i]), 0.0))
@@ -64,13 +64,13 @@ def test_from_a_bent_pose_no_pair_of_joints_is_cheaper():
         start = random_pose(chain, random)
         aim = random_direction(random) * chain.reach * random.uniform(0.2, 0.8)
         pose = start.copy()
-        cheapest_pair.step(pose, aim)
+        triangulation.step_cheapest_pair(pose, aim)
         for pair in combinations(range(5), 2):
             freedoms = [Free() if i in pair else Locked() for i in range(5)]
             alone = random_pose(random_chain(seed, 5, freedoms=freedoms), Random(0))
             alone.restore(start.rotations, 0)
             alone = alone.copy()
-            cheapest_pair.step(alone, aim)
+            triangulation.step_cheapest_pair(alone, aim)
             if (aim - alone.tip).length <= CLOSE * chain.reach:
                 assert pose.cost.total_angle <= alone.cost.total_angle + 1e-3
                 compared += 1
@@ -84,7 +84,7 @@ def test_what_no_pair_reaches_is_left_to_a_pass_of_triangulation():
         start = random_pose(chain, random)
         pose, other = start.copy(), start.copy()
         aim = random_direction(random) * chain.reach * 1.1
-        cheapest_pair.step(pose, aim)
+        triangulation.step_cheapest_pair(pose, aim)
         triangulation.step(other, aim)
         assert bits(pose.rotations) == bits(other.rotations)
         assert len(pose.turns) == len(other.turns)
@@ -98,7 +98,7 @@ def test_an_elbow_that_may_only_hinge_bends_and_the_shoulder_follows():
         pose.swing(1, pose.link(1), Vector((0.0, 1.0, random.uniform(0.1, 2.0))))
         pose = pose.copy()
         aim = random_direction(random) * random.uniform(2.0, 6.4)
-        cheapest_pair.step(pose, aim)
+        triangulation.step_cheapest_pair(pose, aim)
         assert (aim - pose.tip).length <= CLOSE * chain.reach
         assert turned(pose) == {0, 1}
 
@@ -109,7 +109,7 @@ def test_a_pair_held_back_by_its_limits_is_passed_over():
     for freedom, joints in ((Free(), {0, 2}), (stiff, {1, 3})):
         chain = straight((1.0,) * 4, [Free(), Free(), freedom, Free()])
         pose = chain.rest_pose()
-        cheapest_pair.step(pose, aim)
+        triangulation.step_cheapest_pair(pose, aim)
         assert (aim - pose.tip).length <= CLOSE * chain.reach
         assert turned(pose) == joints
 
@@ -121,7 +121,7 @@ def test_within_limits_more_is_reached_than_by_one_pass_of_triangulation():
         there, start = random_pose(chain, random), random_pose(chain, random)
         there.project()
         start.project()
-        for n, method in enumerate((cheapest_pair.step, triangulation.step, triangulation.one_pass)):
+        for n, method in enumerate((triangulation.step_cheapest_pair, triangulation.step, triangulation.one_pass)):
             pose = start.copy()
             method(pose, there.tip)
             reached[n] += (there.tip - pose.tip).length <= 1e-4 * chain.reach

@@ -12,7 +12,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import ChainError, IKError, SettingError
 from ik_triangulation.goals import Avoid, Ball, Direction, Effort, Near, Orientation, Point, Pole
-from ik_triangulation.goals.checks import MOST_WEIGHT
+from ik_triangulation.goals.shapes import MOST_WEIGHT
 from ik_triangulation.kinematics import Chain, Cone, EulerLimits, Free, Hinge, Inheritance, Joint, Pose
 from ik_triangulation.kinematics.rotation import about, rotation_angle
 from ik_triangulation.solvers import solve

@@ -12,8 +12,9 @@ from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Free, Hinge
 from ik_triangulation.kinematics.rotation import rotation_angle, twist
 from ik_triangulation.solvers import solve
+from ik_triangulation.solvers.gradient import MAX_TRANSPOSE_STEP
+from ik_triangulation.solvers.gradient import step_transposed as step
 from ik_triangulation.solvers.jacobian import jacobian
-from ik_triangulation.solvers.jacobian_transpose import MAX_TRANSPOSE_STEP, step
 
 from ..chains import hinged, limited, random_chain, random_direction, random_pose, straight
 

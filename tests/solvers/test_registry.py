@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ik_triangulation.solvers import SOLVERS
-from ik_triangulation.solvers.registry import SOLVERS as TABLE
+from ik_triangulation.solvers.solve import SOLVERS as TABLE
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 every_solver = pytest.mark.parametrize("name", SOLVERS)
@@ -49,10 +49,10 @@ def test_the_number_that_files_store_is_pinned(name):
     number = SOLVERS[name].number
     assert name in STORED, (
         f"{name} has no stored number that is pinned. Give it {max(STORED.values()) + 1}, which no other had, in "
-        "solvers/registry.py, and add it to STORED in tests/solvers/test_registry.py."
+        "solvers/solve.py, and add it to STORED in tests/solvers/test_registry.py."
     )
     assert number == STORED[name], (
-        f"Files that were saved with {name} hold {STORED[name]}, and the table in solvers/registry.py says {number}."
+        f"Files that were saved with {name} hold {STORED[name]}, and the table in solvers/solve.py says {number}."
     )
 
 
@@ -64,8 +64,8 @@ def test_a_number_is_never_used_again():
 def test_a_solver_says_what_it_does_and_whose_it_is(name):
     solver = SOLVERS[name]
     assert solver.description
-    assert not solver.description.endswith("."), "Blender's tooltips end without a full stop: solvers/registry.py"
-    assert solver.source, f"Name the source of {name} in solvers/registry.py: a paper, or where the method is from."
+    assert not solver.description.endswith("."), "Blender's tooltips end without a full stop: solvers/solve.py"
+    assert solver.source, f"Name the source of {name} in solvers/solve.py: a paper, or where the method is from."
     assert [other for other, row in SOLVERS.items() if row.label == solver.label] == [name]
 
 

@@ -108,7 +108,7 @@ def script() -> Steps:
 
 def computed(count: int) -> Steps:
     """Wait until so many shells are there, which are computed when nothing else is to be done."""
-    (shells,) = (module for name, module in sys.modules.items() if name.endswith(".ui.overlay.shells"))
+    (shells,) = (module for name, module in sys.modules.items() if name.endswith(".ui.overlay.limb"))
     yield from wait.until(lambda: len(shells._shells) == count, "shell")
 
 

@@ -31,7 +31,7 @@ from ...kinematics.batch.algebra import (
     rotation_vectors,
 )
 from ...motion.body_path import BodyPath
-from ...motion.edited_path import carried_over, edited_path, end_fades, without_ends
+from ...motion.faded_path import carried_over, edited_path, end_fades, without_ends
 from ...motion.method import Natural
 from ...rig.armature import Bones
 from ...rig.body import RigBody

@@ -20,9 +20,9 @@ from ...rig.body import RigBody
 from ...rig.by_hand.keys import keep_location, keep_pose, remember_location, remember_place, remember_written
 from ...rig.by_hand.reference import hold_reference
 from ...rig.checks import check_limb
+from ...rig.dependencies import live_constraints
 from ...rig.frames.body_samples import BodySamples, body_seen, with_planted, with_shown
 from ...rig.frames.samples import Sample, sample
-from ...rig.interference import live_constraints
 from ...rig.keyframes import check_keys
 from ...rig.limb import Limb, selected_limb
 from ...rig.rotation import rotation_of

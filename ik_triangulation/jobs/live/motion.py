@@ -20,11 +20,10 @@ from ...kinematics.batch import Geometry, States
 from ...kinematics.batch.algebra import lengths
 from ...rig.armature import Bones, base_of, into_bone
 from ...rig.body import RigBody
-from ...rig.dependencies import Dependencies, Node
+from ...rig.dependencies import Dependencies, Node, animates_otherwise
 from ...rig.frames.body_samples import BodySamples, read_body, with_planted
 from ...rig.frames.keyed_motion import read_keyed
 from ...rig.frames.samples import Sample, Samples, goals_at, sample
-from ...rig.interference import animates_otherwise
 from ...rig.keyframes import curves_of
 from ...rig.limb import Limb, saved_range
 from ...rig.targets.goal import GoalReader

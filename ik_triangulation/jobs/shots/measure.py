@@ -26,9 +26,9 @@ from ...rig.armature import is_flat
 from ...rig.body import RigBody
 from ...rig.by_hand.shown_limb import Switch, find_switch
 from ...rig.controls import Links
+from ...rig.dependencies import TipMoved, explained, may_interfere
 from ...rig.frames.reader import FrameReader
 from ...rig.frames.samples import Sample, frame_of, is_elsewhere, may_hang
-from ...rig.interference import TipMoved, explained, may_interfere
 from ...rig.limb import Limb
 from ...rig.targets.goal import GoalReader
 from ...rig.units import in_units_of, scale_of

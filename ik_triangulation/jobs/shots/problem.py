@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bodies as sampled, posed as shots: their joints, their animation by hand, their tasks, their settings.
+"""Bodies as sampled, posed as shots: their joints, animation by hand, tasks and settings, and the places of held tips.
 
-Every shot that a job solves is made here or in limb_problem.py, whether for a bake, a pose, a reach, a pull or Live.
+Every shot that a job solves is made here or in limb_problem.py, whether for a bake, a pose, a reach, a pull or Live. By
+the places of held tips, and of all bones as planned, a written body is measured.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from bpy.types import Object, Scene
@@ -32,21 +34,49 @@ from ...rig.frames.body_frames import Animation, with_places
 from ...rig.frames.body_samples import BodySamples, read_between
 from ...rig.stored_body import StoredLimbs, stored_body
 from ...rig.timeline import Clock, fps_of
-from ...solvers.body.capsules import thickness_of
+from ...solvers.body.clearing import thickness_of
 from ...solvers.body.floor import Floor, floor_of
 from ...solvers.body.reaching import reaching_of
 from ...solvers.natural.posture import USUAL_FPS
-from .contacts import (
-    Contacts,
-    compliance_with_contacts,
-    lifted,
-    read_contacts,
-    shares_of_carriers,
-    with_contacts,
-)
-from .held_places import HeldPlaces, Planned
+from .contacts import Contacts, compliance_with_contacts, lifted, read_contacts, shares_of_carriers, with_contacts
 
 _AHEAD = 0.1  # sine of the angle of a foot to its shin from which on it has a ball ahead of the heel
+
+
+class HeldPlaces(NamedTuple):
+    """The frames at which a body is measured, with the frames (n, 3, 4, S) of its bones as held at each.
+
+    `influence` (S) is that of each tip, by its name; the hips hang in `bases` (4, 4, S). Feet that may lift their
+    `heels`, by name, do so as far as their shins lean. Where tips are on bones of the body, `carried` gives all frames
+    as held while the bones are as shown.
+    """
+
+    frames: Sequence[float]
+    bones: Numbers
+    influence: Mapping[str, Numbers]
+    bases: Numbers
+    heels: Mapping[str, Heel]
+    carried: Callable[[Numbers], Numbers] | None = None
+
+    def foot(self, number: int, name: str, shown: Numbers, length: float) -> Numbers:
+        """Return the frames (3, 4, S) at which the bone of a held tip of this length is held, its tail in place.
+
+        `number` is the bone's, and `shown` (n, 3, 4, S) are all bones as they are.
+        """
+        frame = (self.bones if self.carried is None else self.carried(shown))[number]
+        if name not in self.heels:
+            return frame
+        turned = np.empty((*frame.shape[:2], shown.shape[-1]))
+        turned[:, :3] = self.heels[name].turned(frame[:, :3], shown[:, :, 3])
+        turned[:, 3] = frame[:, 3] + length * (frame[:, 1] - turned[:, 1])
+        return turned
+
+
+class Planned(NamedTuple):
+    """Frames (n, 3, 4, F) of the bones of a body that was solved, at frames of its samples that were keyed."""
+
+    frames: Sequence[float]
+    bones: Numbers
 
 
 class BodyProblem:

@@ -29,18 +29,17 @@ from ...rig.armature import into_bone, is_flat
 from ...rig.body import BodyRest, RigBody
 from ...rig.by_hand.shown_limb import Switch, find_switch
 from ...rig.controls import Links
+from ...rig.dependencies import TipMoved, explained, may_interfere
 from ...rig.frames.body_frames import body_by_channels, lengths_of, plain_animation, shown_frames, tips_apart
 from ...rig.frames.body_samples import AT_ONCE, BodySamples, read_body, view_layer_of
 from ...rig.frames.reader import Evaluator, FrameReader
-from ...rig.interference import TipMoved, explained, may_interfere
 from ...rig.limb import Limb
 from ...rig.timeline import Clock
 from ...rig.units import in_units_of, scale_of
 from .controls import Track, frames_between, let_show, let_watched_follow, set_switches
 from .frame_solver import Shown
-from .held_places import HeldPlaces, Planned
 from .measure import AGREES, EvaluatedLimb, Watch, astray, held_tolerances, is_within
-from .problem import BodyProblem
+from .problem import BodyProblem, HeldPlaces, Planned
 from .report import NotFollowing, Remedy, Report, TipReport
 
 _DEEP = 0.06  # of an arm's length: depth of it in the body that is worth a warning

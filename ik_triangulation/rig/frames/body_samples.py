@@ -19,22 +19,24 @@ from ..armature import Channels, base_of, channels_of
 from ..body import ContactSupport, RigBody
 from ..by_hand.record import corrected_times
 from ..by_hand.reference import body_by_hand, has_baked_below, is_as_by_hand, shown_by_hand
-from ..interference import animates_otherwise, live_constraints, may_interfere
+from ..dependencies import animates_otherwise, live_constraints, may_interfere
 from ..stored_body import is_moved_above
 from ..targets.untouched import carriers_of
 from ..timeline import Clock
 from ..touchables import check_supports, supports_at
 from .body_frames import (
     Animation,
+    LimbGoals,
     animation_shown,
     body_by_channels,
+    held_influence,
+    influence_of,
     lengths_of,
     matrices_of,
     plain_animation,
     shown_frames,
     tips_apart,
 )
-from .body_goals import LimbGoals, held_influence, influence_of
 from .keyed_motion import KeyedBody, read_keyed_body
 from .reader import Evaluator
 

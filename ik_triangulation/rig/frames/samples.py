@@ -33,9 +33,8 @@ from ..body import RigBody
 from ..checks import broken_drivers
 from ..freedom import freedom_of, locked_axes
 from ..limb import Limb
-from ..targets.flow import Streamline, flow_of
 from ..targets.made import hangs_at_most_on
-from ..targets.surface import Looks, Volume, looks_of, surface_frame, volume_of
+from ..targets.surface import Looks, Streamline, Volume, flow_of, looks_of, surface_frame, volume_of
 from .curve_values import column_lengths, to_matrix
 
 Handler = Callable[..., None]

@@ -10,7 +10,6 @@ from .channelbags import (
     check_unmodified,
     curves_of,
     ensure_channelbag,
-    is_muted,
     keep_curves,
 )
 from .reading import GENERATED, ByHand, generated, is_baked, key_frames, keys_beside, made_by_hand, values_before
@@ -43,7 +42,6 @@ __all__ = [
     "get_keys",
     "interpolation_of",
     "is_baked",
-    "is_muted",
     "keep_curves",
     "key_frames",
     "keys_beside",

@@ -1,13 +1,31 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Amounts of the basis of a reach (turn, aside, hinge and crouch), what they cost, and Newton's step down that cost."""
+"""Amounts of the basis of a reach (turn, aside, hinge and crouch), what they cost and give; the trunk's part in a look.
+
+Newton steps down the cost. A joint turns by the exponential of the sum of its turns, so its axis for more of one of
+them is that turn through the right Jacobian of the exponential. Feet stay: what would move them moves the hips. Where
+the weight has to be brought above them, legs lean, which carries hips and all above them by what is missing. Source of
+the Jacobian: Chirikjian 2011, "Stochastic Models, Information Theory, and Lie Groups", volume 2.
+
+Pelvis and spine take a part in a look: what lies far aside or behind turns the whole body a little.
+In large shifts of gaze the head makes most of the way, and the trunk a share of what is beyond the comfortable range of
+the neck (Land 2004, "The coordination of rotations of the eyes, head and trunk in saccadic turns produced in natural
+situations"; Hollands, Ziavra and Bronstein 2004 "A new paradigm to investigate the roles of head and eye movements in
+the coordination of whole-body movements").
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import radians
 
 import numpy as np
 
-from ...kinematics.arrays import Numbers
+from ...goals.orientation import LookTask
+from ...goals.support import BalanceTask
+from ...goals.task import Task
+from ...kinematics.arrays import Indices, Numbers
+from ...kinematics.batch import Geometry
+from ...kinematics.batch.algebra import cross, dot, lengths, normalized, rotate
 
 LOWEST = np.array([-1.6, -1.0, 0.0, 0.0])  # amounts of turn, aside, hinge and crouch
 HIGHEST = np.array([1.6, 1.0, 1.4, 1.5])
@@ -15,6 +33,12 @@ HIGHEST = np.array([1.6, 1.0, 1.4, 1.5])
 _FIRST = np.array([0.0, 0.0, 0.0, 0.12])
 _SECOND = np.array([0.02, 0.025, 0.03, 0.02])
 _FOURTH = np.array([0.0, 0.0, 0.015, 0.0])
+
+_SMALL = 1e-4  # [rad] turns for which series are more exact than the formulas
+
+_NECK = radians(40.0)  # angle about the vertical up to which the head turns alone
+_SHARE = 0.5  # of the angle beyond that, which pelvis and spine make
+_STEEP, _LEVEL = 0.3, 0.6  # share of a line that is level: below the first it tells no side, above the second it does
 
 
 def cost_of_amounts(amounts: Numbers, missing: Sequence[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers, Numbers]:
@@ -42,3 +66,83 @@ def newton_step(amounts: Numbers, slope: Numbers, curve: Numbers) -> Numbers:
     curve[diagonal, diagonal] += 1.0 - free + 1e-9
     step: Numbers = np.linalg.solve(np.moveaxis(curve, -1, 0), -(slope * free).T[..., None])[..., 0].T
     return step
+
+
+class Speeds:
+    """Velocities by each of c amounts, in P poses whose joints (n) turn by `turns` (n, c, 3, P) for more of one.
+
+    These are rotation vectors in the joints' own frames. `feet` are the tips that stay, `short` (3, P) is the way by
+    which legs carry the centre of mass back, 0 where they do not.
+    """
+
+    def __init__(
+        self,
+        geometry: Geometry,
+        joints: Indices,
+        turns: Numbers,
+        feet: Sequence[int],
+        steady: BalanceTask | None,
+        short: Numbers | None,
+    ) -> None:
+        tree = self._tree = geometry.tree
+        self._geometry, self._joints = geometry, joints
+        self._axes = rotate(geometry.frames[joints][:, None, :, :3], turns)
+        self._moments = cross(self._axes, geometry.heads[joints][:, None])
+        off = np.mean([self._by_turns(tree.tips[tip].joint, geometry.tip(tip)) for tip in feet], 0)
+        ways = tree.root_ways.T @ tree.root_ways
+        self._root = -np.einsum("ij,cjf->cif", ways, off)
+        if steady is not None and short is not None:
+            levers = steady.levers(geometry)[joints]
+            centre = cross(self._axes, levers[:, None]).sum(0) + self._root
+            way = short / np.maximum(lengths(short), 1e-300)
+            self._root = self._root - way * dot(centre, way[None])[:, None]
+
+    def of_head(self, joint: int) -> Numbers:
+        """Velocities (c, 3, P) of the head of a joint."""
+        found: Numbers = self._by_turns(joint, self._geometry.heads[joint]) + self._root
+        return found
+
+    def _by_turns(self, joint: int, place: Numbers) -> Numbers:
+        """Velocities (c, 3, P) of a place (3, P) that turns with a joint, on hips that stay."""
+        above = self._tree.above[self._joints, joint]
+        found: Numbers = cross(self._axes[above].sum(0), place[None]) - self._moments[above].sum(0)
+        return found
+
+
+def turning_on(turns: Numbers, turned: Numbers, beyond: Numbers) -> Numbers:
+    """Return how joints turn on by each amount (n, c, 3, P), from the turns of one unit and those so far (n, 3, P).
+
+    What limits have taken off, `beyond` (n, 3, P), stays taken off: about that axis a joint does not turn.
+    """
+    v = turned[:, None]
+    angle = lengths(v)
+    small = angle < _SMALL
+    size = np.where(small, 1.0, angle)
+    first = np.where(small, 0.5, (1.0 - np.cos(size)) / size**2)[..., None, :]
+    second = np.where(small, 1.0 / 6.0, (size - np.sin(size)) / size**3)[..., None, :]
+    across = cross(v, turns)
+    found: Numbers = turns - first * across + second * cross(v, across)
+    stopped = lengths(beyond)
+    if (stopped > _SMALL).any():
+        axis = (beyond / np.maximum(stopped, _SMALL)[:, None] * (stopped > _SMALL)[:, None])[:, None]
+        found = found - axis * dot(found, axis)[..., None, :]
+    return found
+
+
+def turn_for_looks(geometry: Geometry, up: Numbers, tasks: Sequence[Task]) -> Numbers:
+    """Return the turn (F) [rad] about `up` (3, F) that pelvis and spine make for what heads look at, in their poses.
+
+    Positive turns are to the left. Of several looks the first one counts.
+    """
+    look = next((task for task in tasks if isinstance(task, LookTask) and task.up is not None), None)
+    count = len(geometry.states)
+    if look is None:
+        return np.zeros(count)
+    now = rotate(geometry.tip_rotation(look.tip), np.broadcast_to(look.axis, (3, count)))
+    to = normalized(np.broadcast_to(look.point, (3, count)) - look.eye(geometry))
+    flat = [way - dot(way, up) * up for way in (now, to)]
+    angle = np.unwrap(np.arctan2(dot(cross(*flat), up), dot(*flat)))
+    level = np.minimum(*map(lengths, flat))
+    share = _SHARE * np.clip((level - _STEEP) / (_LEVEL - _STEEP), 0.0, 1.0)
+    turn: Numbers = np.sign(angle) * np.maximum(np.abs(angle) - _NECK, 0.0) * share
+    return turn

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The floor that a body stands on: the horizontal plane at the sole of the lower held foot, frame by frame.
+"""The floor that a body stands on, at the sole of the lower held foot, and the hips of one whose feet step.
 
-Joints and reaching tips stay above it, the hips by a quarter of a leg; but not the fingers of a hand that reaches.
-Goals below it are raised to it, so a hand stops at the floor. What the animation itself has lower may be as low as
-that. Source: none.
+Joints and reaching tips stay above the floor, a horizontal plane at each frame, the hips by a quarter of a leg; but not
+the fingers of a hand that reaches. Goals below it are raised to it, so a hand stops at the floor. What the animation
+itself has lower may be as low as that.
+
+Where goals lead the feet, a foot is taken to stand the more, the lower its goal is beside where the pose has it. In a
+step the weight goes over to that one, and the hips sink by what the other leg lacks. Source: none.
 """
 
 from __future__ import annotations
@@ -14,19 +17,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...goals.support import FloorTask
-from ...goals.task import Level, PlaceTask, Task
+from ...goals.task import Level, PlaceTask, Task, unwrapped
 from ...kinematics import Body
-from ...kinematics.arrays import Columns, Indices, Mask, Numbers
-from ...kinematics.batch import Geometry
-from ...kinematics.batch.algebra import at
-from ...kinematics.body_anatomy import Part
-from .flexing import parts_of_body
+from ...kinematics.arrays import Columns, Indices, Mask, Numbers, averaged_in_time
+from ...kinematics.batch import Geometry, States, Tree
+from ...kinematics.batch.algebra import at, lengths
+from ...kinematics.body_anatomy import ARM_PARTS, Part
+from .flexing import parts_of_body, two_part_limbs
 
 _HIPS = 0.25  # of the leg: least height of the hips
 _SOLE = 0.02  # of the leg: height of the tip of a foot above its sole
 _TOLERANCE = 1e-3  # of the body's size
 _NEAR = 0.1  # of the body's size: height above its bound up to which a point is watched
 _AWAY = 10.0  # of the body's size: depth of a floor on which nothing stands
+
+_LIFT = 0.08  # of the leg's length: height of a foot above the other one at which it bears little
+_OVER = 0.7  # share of the way to the foot that stands
+_STRAIGHT = 0.985  # of the leg's length, to which it straightens
+_LOWEST = 0.4  # of it, that the hips stay above a foot that is too far aside
+_AVERAGES = 10  # over the frames beside each
+_REACHED = 1.05  # of an arm's length: distance of a place from a shoulder that a body which stands reaches
 
 
 @dataclass(frozen=True)
@@ -123,3 +133,52 @@ def kept_above(floor: Floor | None, tasks: Sequence[Task], geometry: Geometry) -
     """Return the tasks, and that of the points that are below the floor or come near it."""
     near = floor.near(geometry) if floor else None
     return [*tasks, near] if near else list(tasks)
+
+
+def stood(tree: Tree, states: States, tasks: Sequence[Task]) -> States | None:
+    """Return the states of an upright body with its hips moved over the feet that have places, without their turn.
+
+    None where there are none, or where a hand cannot get to its place from there.
+    """
+    up, places = tree.up, [(task, unwrapped(task)) for task in tasks]
+    limbs = {
+        number: limb
+        for limb in two_part_limbs(tree)
+        for number, tip in enumerate(tree.tips)
+        if tree.above[limb.end, tip.joint]
+    }
+    parts = parts_of_body(tree)
+    reached = [(task.tip, task) for task, bare in places if isinstance(bare, PlaceTask) and task.tip in limbs]
+    feet = [(limbs[tip], tip, task) for tip, task in reached if parts[limbs[tip].upper] == Part.THIGH]
+    if up is None or not feet or not tree.moves_root:
+        return None
+    geometry = Geometry(tree, states)
+    ways = np.array([task.measure(geometry).errors for _, _, task in feet])  # (n, 3, F)
+    heights = np.einsum("i,nif->nf", up, ways)
+    longest = [sum(tree.joints[j].offset.length for j in (limb.middle, limb.end)) for limb, *_ in feet]
+    bears = 1.0 / (1.0 + ((heights - heights.min(0)) / (_LIFT * max(longest))) ** 2)
+    bears = (1.0 - _OVER) / len(feet) + _OVER * bears / bears.sum(0)
+    tips = np.array([geometry.tip(tip) for _, tip, _ in feet])
+    move = (bears[:, None] * (tips + ways)).sum(0) - tips.mean(0)
+    move = averaged_in_time(move.T, _AVERAGES if len(states) > 1 else 0).T
+    move -= up[:, None] * (up @ move)
+    rise = heights.min(0)
+    for (limb, _, _), way, length in zip(feet, ways, longest, strict=True):
+        line = geometry.heads[limb.end] + way - geometry.heads[limb.upper] - move  # from where the hip is level
+        below = up @ line
+        aside = lengths(line - up[:, None] * below)
+        long = np.maximum(_STRAIGHT * length, lengths(geometry.heads[limb.end] - geometry.heads[limb.upper]))
+        rise = np.minimum(rise, below + np.sqrt(np.maximum(long**2 - aside**2, (_LOWEST * length) ** 2)))
+    rise = averaged_in_time(rise, _AVERAGES // 2 if len(states) > 1 else 0)
+    moved = geometry.shifted(tree.root_ways.T @ (tree.root_ways @ (move + up[:, None] * rise)))
+    for tip, task in reached:
+        limb = limbs[tip]
+        if parts[limb.upper] not in ARM_PARTS:
+            continue
+        arm = lengths(moved.tip(tip) - moved.heads[limb.end]).max() + sum(
+            tree.joints[j].offset.length for j in (limb.middle, limb.end)
+        )
+        far = lengths(moved.tip(tip) + task.measure(moved).errors - moved.heads[limb.upper])
+        if (far > _REACHED * arm).any():
+            return None
+    return moved.states

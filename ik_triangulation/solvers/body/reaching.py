@@ -41,11 +41,9 @@ from ...kinematics.batch.algebra import (
     turn_vectors,
 )
 from ...kinematics.body_anatomy import ARM_PARTS, Part, TwoPartLimb
-from .amounts import HIGHEST, LOWEST, cost_of_amounts, newton_step
-from .facing import turn_for_looks
+from .amounts import HIGHEST, LOWEST, Speeds, cost_of_amounts, newton_step, turn_for_looks, turning_on
 from .flexing import flexion_axes, parts_of_body, two_part_limbs
 from .hanging import COMFORTABLE, ReachingArm, arm_of, is_place
-from .speeds import Speeds, turning_on
 
 # Turns [rad] of one unit of each: the pelvis, the spine and the neck, all of their joints together.
 _TURN = dict(zip(("pelvis", "spine", "neck"), map(radians, (18.0, 32.0, -10.0)), strict=True))

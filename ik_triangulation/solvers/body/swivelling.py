@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from mathutils import Quaternion, Vector
 
+from ...goals.comfort import PoleTask
 from ...goals.from_goals import RADIAN, point_task
 from ...goals.orientation import OrientTask
-from ...goals.pole import PoleTask
 from ...goals.support import Heel, HeelTask
 from ...goals.task import PlaceTask, Task, unwrapped
 from ...kinematics import Joint, Locked

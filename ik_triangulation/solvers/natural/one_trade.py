@@ -26,9 +26,9 @@ from ...kinematics.rotation import about, from_euler, rotation_angle, rotation_b
 from ..gauss_newton import step
 from ..solver import LimbForm
 from . import traded
-from .damped import DampedSteps, damped_descent
 from .one_limb import OneLimb, axes, end_in_reach, flexion_of_one, on_hinge, own_share
 from .swivel import END, POLE, SWING, UPPER
+from .traded import DampedSteps, damped_descent
 
 _BONE = Vector((0.0, 1.0, 0.0)).freeze()  # the axis about which an end twists
 _AXES = 3  # times that the axis of the bend and the bend about it are found from each other

@@ -26,8 +26,7 @@ from .giving_way import in_reach, limbs_giving_way
 from .one_chain import pose_chain, suits_chain
 from .one_limb import pose_or_give_way, suits_one
 from .posture import USUAL_FPS, time_weight
-from .slowing import slowed_limb
-from .soft_edge import Pace, nearer_edge, soft_edge
+from .soft_edge import Pace, nearer_edge, slowed_limb, soft_edge
 from .swivel import ALONG, SwivelCost, best_swivels
 from .trading import Tempo, traded
 from .two_bones import MISS, TwoBones, suits

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -36,9 +36,14 @@ from ...kinematics.batch.algebra import (
     rotation_vectors,
     turn_vectors,
 )
-from .damped import DampedSteps, damped_descent
 from .swivel import END, POLE, SWING, UPPER
 from .tip_limb import PosedLimbs, TipLimb
+
+_State = TypeVar("_State")
+_Seen = TypeVar("_Seen")
+
+_TRIES = 6  # dampings of one step
+_LEAST, _MORE, _LESS = 1e-8, 6.0, 0.2  # least damping; factors after a step that raised the cost, and one that did not
 
 PRICE = 60.0  # of a radian by which the end is turned wrong: several times what posture pays for a radian of anything
 ROUNDED = np.radians([6.0, 2.0, 0.5])  # within which that counts by its square, from start to end
@@ -55,6 +60,45 @@ _STEPS = 20, 60  # of Newton's method at most for each of ROUNDED, and for the l
 _LARGEST, _PRECISE = 0.3, 1e-5  # change of a step, and that which ends it [rad]
 _DAMPING = 1e-2  # to begin with
 FIXED, _ENDS = 1e9, 4  # curvature that leaves a frame where it is; times that ends of the range are looked for
+
+
+class DampedSteps(NamedTuple):
+    """Bounds of a descent: steps at most, the damping to begin with, and the change that ends it."""
+
+    most: int
+    damping: float
+    precise: float
+
+
+def damped_descent(
+    state: _State,
+    look: Callable[[_State], tuple[float, _Seen]],
+    aim: Callable[[_State, _Seen], Callable[[float], _State]],
+    change: Callable[[_State, _State], float],
+    steps: DampedSteps,
+) -> tuple[_State, float]:
+    """Return the state of the least cost in the valley of one, or some steps on the way there, and its cost.
+
+    `look` returns the cost of a state and what was seen there. With that `aim` makes a model of the cost and returns
+    the step for each damping, of which `change` tells the size.
+    """
+    damping, (cost, seen) = steps.damping, look(state)
+    for _ in range(steps.most):
+        step = aim(state, seen)
+        for _ in range(_TRIES):
+            found = step(damping)
+            size = change(state, found)
+            after, there = look(found)
+            better = after < cost
+            damping = max(damping * (_LESS if better else _MORE), _LEAST)
+            if better or size < steps.precise:
+                break
+        if not better:
+            break
+        state, cost, seen = found, after, there
+        if size < steps.precise:
+            break
+    return state, cost
 
 
 def solve_blocks(diagonal: Numbers, side: Numbers, right: Numbers) -> Numbers:

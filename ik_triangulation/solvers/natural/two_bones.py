@@ -16,8 +16,8 @@ from functools import cached_property
 
 import numpy as np
 
+from ...goals.comfort import PoleTask
 from ...goals.orientation import OrientTask
-from ...goals.pole import PoleTask
 from ...goals.task import PlaceTask, Task
 from ...kinematics import Freedom, Hinge
 from ...kinematics.arrays import Columns, Indices, Numbers

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The gizmo at the active limb's target, by which it is moved and turned in Pose Mode."""
+"""Gizmos: of the active limb's target, by which it is moved and turned in Pose Mode, of bones and of the trail."""
 
 from ...registration import lazy_modules
 

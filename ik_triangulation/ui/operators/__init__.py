@@ -10,10 +10,7 @@ _MODULES = (
     "target",
     "target_drag",
     "edit",
-    "transfer",
     "bake",
-    "reach",
-    "joints",
     "map",
 )
 

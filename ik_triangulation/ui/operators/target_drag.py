@@ -19,7 +19,7 @@ from ...jobs import body_drag
 from ...jobs import targets as target_jobs
 from ...rig import limb as rig_limb
 from ..context import active_armature, active_bone, cannot_pose, cannot_solve_alone, own_armature
-from ..gizmos import frame as dragging
+from ..gizmos import mouse as dragging
 from .base import IKOperator
 
 _PRECISION = 0.1  # of the mouse's motion while Shift is held

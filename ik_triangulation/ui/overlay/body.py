@@ -256,16 +256,6 @@ def _rest_of(rig: RigBody, channels: Sequence[Channels], up: Vector) -> _Rest:
     return found
 
 
-def role_of_balance(balance: Balance) -> Role:
-    """Return the role that says whether the center of mass is over the feet."""
-    return Role.OUTSIDE if balance.outside else Role.BALANCED
-
-
-def role_of_held(held: HeldTip) -> Role:
-    """Return the role that says whether a held tip stays in its place."""
-    return Role.AT_LIMIT if held.slips else Role.HELD
-
-
 def area_role(balance: Balance) -> Role:
     """Return the role of the surface of the area, which is fainter than its outline."""
     return Role.AT_LIMIT if balance.outside else Role.REACHED
@@ -292,7 +282,7 @@ def body_sketch(seen: DisplayedBody, eye: Vector) -> Sketch:
 
 def _pin(held: HeldTip, seen: DisplayedBody, eye: Vector) -> Iterator[ArcStroke | LineStroke]:
     """Yield a pin whose point is where a tip is held."""
-    radius, place, role = _PIN * seen.size, held.place, role_of_held(held)
+    radius, place, role = _PIN * seen.size, held.place, Role.AT_LIMIT if held.slips else Role.HELD
     side, high = _upright(place, seen.up, eye)
     head = place + high * (2.0 * radius)
     yield ArcStroke(role, head, side * radius, high * radius, -pi / 6.0, pi * 7.0 / 6.0)
@@ -311,7 +301,7 @@ def _upright(place: Vector, up: Vector, eye: Vector) -> tuple[Vector, Vector]:
 
 def _add_balance(sketch: Sketch, seen: DisplayedBody, balance: Balance, eye: Vector) -> None:
     """Add the area, the center of mass as a quartered disc, and the place below it: a ring inside, a cross outside."""
-    role, corners, size = role_of_balance(balance), balance.corners, seen.size
+    role, corners, size = Role.OUTSIDE if balance.outside else Role.BALANCED, balance.corners, seen.size
     if len(corners) > 1:
         sketch.add(*(LineStroke(role, corners[i - 1], corner) for i, corner in enumerate(corners)))
     radius, centre, below = _MASS * size, balance.centre, balance.below

@@ -7,7 +7,7 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import SpaceView3D
 
-from . import draw, onion, shells, text, trail
+from . import draw, limb, onion, trail
 from .updates import change_listeners
 
 _handles: list[object] = []
@@ -54,7 +54,7 @@ def _replaced(*_: object) -> None:
 
 def _draw_texts() -> None:
     if len(bpy.data.armatures):
-        text.draw_texts()
+        draw.draw_texts()
 
 
 def _before_replacing() -> list[tuple[list, Callable[..., None]]]:
@@ -92,4 +92,4 @@ def unregister() -> None:
     if _loaded:
         _loaded = False
         draw.forget_limbs()
-        shells.forget_shells()
+        limb.forget_shells()

@@ -18,7 +18,7 @@ from gpu_extras.batch import batch_for_shader
 
 from ...cooperative import Work
 from ...errors import IKError
-from ...jobs.edits import figures
+from ...jobs.edits import trail
 from ...kinematics.arrays import Array
 from ..context import active_armature, is_limb
 from .sketch import GHOST, octahedra_between
@@ -49,12 +49,12 @@ class _State:
 
     def __init__(self) -> None:
         self.query: _Query | None = None
-        self.figures: figures.Figures = {}
-        self.before: figures.Figures = {}
+        self.figures: trail.Figures = {}
+        self.before: trail.Figures = {}
         self.keys: list[int] = []  # frames with poses keyed by hand
         self.content: bytes = b""  # of the animation from which they were read
         self.edits = -1  # at which that was compared last
-        self.reading: Work[figures.Figures | None] | None = None
+        self.reading: Work[trail.Figures | None] | None = None
         self.drawn: Any = None  # key by which the batches are known
         self.batches: list[tuple[Any, Any]] = []
 
@@ -141,11 +141,11 @@ def _read_on() -> float | None:
             if content == state.content:
                 return None
             state.content = content
-            names, frames = figures.figure_bones(armature), range(query.first, query.last + 1)
+            names, frames = trail.figure_bones(armature), range(query.first, query.last + 1)
             tips = [bone.name for bone in armature.pose.bones if is_limb(bone)]
-            state.keys = figures.pose_frames(armature, tips, frames, context.scene)
+            state.keys = trail.pose_frames(armature, tips, frames, context.scene)
             where = context.scene, context.view_layer
-            state.reading = figures.read_figures(armature, names, frames, *where, _SLICE)
+            state.reading = trail.read_figures(armature, names, frames, *where, _SLICE)
         next(state.reading)
     except StopIteration as end:
         state.figures, state.reading, state.drawn, state.edits = end.value or {}, None, None, edits()

@@ -6,7 +6,7 @@ Animations are compared by the bytes of what moves objects and bones, keyframes 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
@@ -190,14 +190,11 @@ def draw_trail() -> None:
 def _colours(context: Context, trail: trails.Trail, frame: float) -> Array:
     """Return colours (F, 4): past and future as Blender's motion paths have them."""
     theme = context.preferences.themes[0].view_3d
-    past, future = (np.array((*tuple(each)[:3], 1.0), np.float32) for each in _tints(theme))
+    tints = theme.before_current_frame, theme.after_current_frame
+    past, future = (np.array((*tuple(each)[:3], 1.0), np.float32) for each in tints)
     frames = np.array(trail.frames, float)[:, None]
     colours: Array = np.where(frames < frame, past, future).astype(np.float32)
     return colours
-
-
-def _tints(theme: Any) -> Sequence[Any]:
-    return theme.before_current_frame, theme.after_current_frame
 
 
 def _paint(kind: str, places: Numbers, colours: Array, line_width: float = 0.0, size: float = 0.0) -> None:

@@ -7,12 +7,8 @@ from ...registration import register_all
 _MODULES = (
     "lists",
     "limbs",
-    "body",
     "goal",
-    "joints",
     "keys",
-    "edit",
-    "reach",
     "advanced",
 )
 

@@ -34,6 +34,7 @@ from ..operators.bake import (
     POSE_OT_ik_triangulation_solve,
 )
 from ..operators.contacts import POSE_OT_ik_triangulation_contacts_find
+from ..operators.edit import POSE_OT_ik_triangulation_follow_rig
 from ..operators.limbs import (
     POSE_OT_ik_triangulation_body_add,
     POSE_OT_ik_triangulation_limb_add,
@@ -44,7 +45,6 @@ from ..operators.limbs import (
     limb_label,
 )
 from ..operators.target import POSE_OT_ik_triangulation_limb_choose, POSE_OT_ik_triangulation_target_select
-from ..operators.transfer import POSE_OT_ik_triangulation_follow_rig
 from ..translation import translated
 from .layout import SidebarPanel, choice, is_narrow, paragraph
 from .lists import VIEW3D_UL_ik_triangulation_limbs

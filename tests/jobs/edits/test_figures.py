@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.jobs.edits import figures
+from ik_triangulation.jobs.edits import trail
 
 from ...rigs import chain_rig, nothing_lost
 
@@ -38,8 +38,8 @@ def test_figures_are_where_the_bones_are_shown(moved_by):
         follow.owner_space = follow.target_space = "LOCAL"
     where = bpy.context.scene, bpy.context.view_layer
     with nothing_lost():
-        names = figures.figure_bones(rig)
-        found = finished(figures.read_figures(rig, names, range(1, LAST + 1), *where, 0.0))
+        names = trail.figure_bones(rig)
+        found = finished(trail.read_figures(rig, names, range(1, LAST + 1), *where, 0.0))
     assert max(np.abs(found[frame] - shown(rig, frame)).max() for frame in (1, 6, 9, LAST)) < 1e-5
 
 
@@ -48,5 +48,5 @@ def test_an_armature_without_bones_has_no_figures():
     rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
     scene.collection.objects.link(rig)
     bpy.context.view_layer.update()
-    reading = figures.read_figures(rig, figures.figure_bones(rig), [1, 2], scene, bpy.context.view_layer, 1.0)
+    reading = trail.read_figures(rig, trail.figure_bones(rig), [1, 2], scene, bpy.context.view_layer, 1.0)
     assert not finished(reading)

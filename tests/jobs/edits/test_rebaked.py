@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from mathutils import Quaternion
 
-from ik_triangulation.jobs.edits.edit import pull
-from ik_triangulation.jobs.edits.rebaked import BakedPoses
+from ik_triangulation.jobs.edits.edit import BakedPoses, pull
 from ik_triangulation.jobs.edits.retime import retime
 
 from ...bodies import set_up_rig

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_triangulation.jobs.edits.space_change import AitkenSteps
 from ik_triangulation.jobs.edits.space_keys import TargetSeen, frames_to_change, plan_for_space
+from ik_triangulation.jobs.edits.spaces import AitkenSteps
 
 START, END = 10.0, 20.0
 

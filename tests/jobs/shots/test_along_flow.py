@@ -12,9 +12,8 @@ from ik_triangulation.cli import main
 from ik_triangulation.errors import TargetError
 from ik_triangulation.jobs.bake import bake, bake_body, rebake
 from ik_triangulation.jobs.live import following as live
-from ik_triangulation.jobs.pose import solve_body_pose, solve_pose
+from ik_triangulation.jobs.pose import solve_body_pose, solve_pose, verify
 from ik_triangulation.jobs.reach import reach
-from ik_triangulation.jobs.verify import verify
 from ik_triangulation.rig.body import RigBody
 from ik_triangulation.rig.freedom import freedom_of
 from ik_triangulation.rig.limb import Limb

@@ -14,7 +14,7 @@ from ik_triangulation.jobs.shots.shot import frames_of, solve_together
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.armature import Bones
 from ik_triangulation.rig.frames.reader import FrameReader
-from ik_triangulation.solvers.registry import SOLVERS
+from ik_triangulation.solvers.solve import SOLVERS
 
 from ...rigs import chain_rig, empty
 from ..moving import limb, moving

@@ -10,7 +10,7 @@ from ik_triangulation.cooperative import finished
 from ik_triangulation.errors import ChainError
 from ik_triangulation.goals import Anywhere, Point
 from ik_triangulation.rig.body import RigBody
-from ik_triangulation.rig.frames import body_goals, body_samples
+from ik_triangulation.rig.frames import body_frames, body_samples
 from ik_triangulation.rig.frames.body_samples import read_between, read_body
 from ik_triangulation.rig.frames.reader import Evaluator
 from ik_triangulation.rig.frames.samples import temporary_scene
@@ -99,7 +99,7 @@ def test_a_target_that_nobody_has_touched_does_not_keep_a_body_from_being_read_f
     body = reaching_body(human_rig(), 24)
     waiting, other = (limb.tip for limb in body.limbs[:2])
     body.limbs[0].target.constraints.new("COPY_LOCATION")  # it cannot be read from curves, and need not be
-    monkeypatch.setattr(body_goals, "is_waiting", lambda bone: bone.name == waiting)
+    monkeypatch.setattr(body_frames, "is_waiting", lambda bone: bone.name == waiting)
     found = read(body, range(1, 25))
     assert found.keyed
     assert {type(goal.target) for goal in found.goals[waiting]} == {Anywhere}

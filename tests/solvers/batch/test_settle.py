@@ -13,8 +13,7 @@ from ik_triangulation.goals.goal import soft_cost
 from ik_triangulation.kinematics import Pose
 from ik_triangulation.kinematics.batch import Tree
 from ik_triangulation.solvers.batch.change import System
-from ik_triangulation.solvers.batch.settle import settle_preferences
-from ik_triangulation.solvers.null_space import optimise
+from ik_triangulation.solvers.null_space import optimise, settle_preferences
 
 from ...chains import mixed, random_base, random_chain, random_rotation
 

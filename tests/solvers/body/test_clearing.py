@@ -15,8 +15,7 @@ from ik_triangulation.kinematics.batch.algebra import exponential, product
 from ik_triangulation.kinematics.body import states_of
 from ik_triangulation.kinematics.body_anatomy import BodyAnatomy, Part, TwoPartLimb
 from ik_triangulation.motion.body_path import largest_turns
-from ik_triangulation.solvers.body.capsules import thickness_of
-from ik_triangulation.solvers.body.clearing import cleared
+from ik_triangulation.solvers.body.clearing import cleared, thickness_of
 
 FRAMES, FPS = 25, 24.0
 SHALLOW = 0.0065  # a hundredth of an arm: less moves nothing

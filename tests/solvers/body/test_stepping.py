@@ -9,7 +9,7 @@ import pytest
 from ik_triangulation.goals.from_goals import point_task
 from ik_triangulation.goals.task import Level
 from ik_triangulation.kinematics.batch import Geometry
-from ik_triangulation.solvers.body.stepping import stood
+from ik_triangulation.solvers.body.floor import stood
 from scripts.benchmarks import humanoid
 from scripts.benchmarks.body_goals import FEET, stands
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.ui.gizmos import drag, picking
+from ik_triangulation.ui.gizmos import groups, mouse
 
 from ...edited import t_pose_rig
 from ...rigs import nothing_lost
@@ -22,8 +22,8 @@ def under(rig, name, aside=0.0):
     bone = rig.pose.bones[name]
     with viewport() as context:
         place = np.array(rig.matrix_world @ ((bone.head + bone.tail) / 2.0))[None]
-        at = picking.pixels_of(context, place)[0][0] + (0.0, aside)
-        return picking.bone_under(context, tuple(at))
+        at = mouse.pixels_of(context, place)[0][0] + (0.0, aside)
+        return mouse.bone_under(context, tuple(at))
 
 
 def test_the_bone_under_the_mouse_is_found_unless_it_is_hidden_or_too_far():
@@ -39,9 +39,9 @@ def test_the_bone_under_the_mouse_is_found_unless_it_is_hidden_or_too_far():
 def test_it_is_there_in_pose_mode_only():
     t_pose_rig()
     with viewport() as context:
-        assert drag.VIEW3D_GGT_ik_triangulation_drag.poll(context)
+        assert groups.VIEW3D_GGT_ik_triangulation_drag.poll(context)
         bpy.ops.object.mode_set(mode="OBJECT")
-        assert not drag.VIEW3D_GGT_ik_triangulation_drag.poll(context)
+        assert not groups.VIEW3D_GGT_ik_triangulation_drag.poll(context)
         bpy.ops.object.mode_set(mode="POSE")
 
 

@@ -5,7 +5,7 @@ import bpy
 import pytest
 from mathutils import Euler, Matrix, Vector
 
-from ik_triangulation.ui.gizmos.frame import drag_axes, target_frame, target_of
+from ik_triangulation.ui.gizmos.mouse import drag_axes, target_frame, target_of
 
 from ...rigs import chain_rig, configure, empty, matrix_close
 from ..overlay.viewport import viewport

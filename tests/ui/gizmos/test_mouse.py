@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_triangulation.ui.gizmos.frame import View, move_along, move_in_plane, move_in_view, turned_by
+from ik_triangulation.ui.gizmos.mouse import View, move_along, move_in_plane, move_in_view, turned_by
 
 from ...rigs import random_rotation, random_vector
 

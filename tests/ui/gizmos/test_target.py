@@ -4,8 +4,8 @@
 import bpy
 import pytest
 
-from ik_triangulation.ui.gizmos.target import PROPERTY, blender_shows_its_own
-from ik_triangulation.ui.gizmos.target import VIEW3D_GGT_ik_triangulation_target as Group
+from ik_triangulation.ui.gizmos.groups import PROPERTY, blender_shows_its_own
+from ik_triangulation.ui.gizmos.groups import VIEW3D_GGT_ik_triangulation_target as Group
 
 from ...rigs import chain_rig, configure, empty
 from ..overlay.viewport import viewport

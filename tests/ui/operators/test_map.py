@@ -9,8 +9,7 @@ import pytest
 
 from ik_triangulation.maps import metric_map
 from ik_triangulation.maps import properties as map_properties
-from ik_triangulation.maps.metric_map import METRICS
-from ik_triangulation.maps.picture import SCALES
+from ik_triangulation.maps.metric_map import METRICS, SCALES
 from ik_triangulation.presets import find_preset
 from ik_triangulation.presets.file import read_preset
 from ik_triangulation.presets.limb import apply_preset

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ik_triangulation.jobs.reach import reach
-from ik_triangulation.ui.panels.reach import VIEW3D_PT_ik_triangulation_reach
+from ik_triangulation.ui.panels.keys import VIEW3D_PT_ik_triangulation_reach
 
 from ...jobs.reaching import TOLERANCE, limb, posed, rotations, tips
 from ...layouts import drawn

@@ -5,7 +5,7 @@ import bpy
 import pytest
 
 from ik_triangulation.jobs.edits.spaces import spaces_of
-from ik_triangulation.ui.panels.edit import VIEW3D_PT_ik_triangulation_spaces as PANEL
+from ik_triangulation.ui.panels.keys import VIEW3D_PT_ik_triangulation_spaces as PANEL
 
 from ...bodies import followed_rig
 from ...layouts import drawn

@@ -4,9 +4,9 @@
 import bpy
 import numpy as np
 
-from ik_triangulation.ui.overlay import draw, text
+from ik_triangulation.ui.overlay import draw
 from ik_triangulation.ui.overlay.sketch import palette
-from ik_triangulation.ui.panels.joints import VIEW3D_PT_ik_triangulation_joint
+from ik_triangulation.ui.panels.goal import VIEW3D_PT_ik_triangulation_joint
 from ik_triangulation.ui.panels.layout import note_unfolded
 
 from ...rigs import chain_rig, configure, empty
@@ -73,7 +73,7 @@ def texts():
     """The texts of the limbs that were drawn last, as lists of rows."""
     layers()
     with viewport() as context:
-        return [block.rows for block in text.texts(context)]
+        return [block.rows for block in draw.texts(context)]
 
 
 def drawn():

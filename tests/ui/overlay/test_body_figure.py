@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_triangulation.ui.overlay import text
+from ik_triangulation.ui.overlay import draw
 from ik_triangulation.ui.overlay.body import Balance, DisplayedBody, HeldTip, body_sketch, support_area
 from ik_triangulation.ui.overlay.sketch import Role
 
@@ -101,7 +101,7 @@ def test_no_reach_is_drawn_of_a_limb_whose_hips_move_with_it():
 def notes():
     layers()
     with viewport() as context:
-        return [row.text for block in text.texts(context) for row in block.rows]
+        return [row.text for block in draw.texts(context) for row in block.rows]
 
 
 def test_words_tell_how_far_a_tip_slips_and_the_center_of_mass_is_outside():

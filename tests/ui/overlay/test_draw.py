@@ -120,7 +120,6 @@ def test_blender_has_one_drawing_function_as_long_as_it_is_enabled(addon):
 
 def test_a_file_without_an_armature_does_not_load_what_draws(monkeypatch):
     monkeypatch.setattr(handlers, "draw", None)
-    monkeypatch.setattr(handlers, "text", None)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     handlers._draw()
     handlers._draw_texts()

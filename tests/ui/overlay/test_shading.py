@@ -6,7 +6,7 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.maps.shell import spheres
-from ik_triangulation.ui.overlay.shells import ShadedSurface
+from ik_triangulation.ui.overlay.limb import ShadedSurface
 
 from ...chains import straight
 

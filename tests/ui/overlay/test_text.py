@@ -6,7 +6,7 @@ import gpu
 import pytest
 from mathutils import Matrix
 
-from ik_triangulation.ui.overlay.text import draw_texts
+from ik_triangulation.ui.overlay.draw import draw_texts
 
 from ...rigs import evaluated_tip
 from .seen import draw_sidebar, layers, settings, show_sidebar, standard, texts

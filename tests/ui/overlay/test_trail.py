@@ -5,7 +5,7 @@ import bpy
 import numpy as np
 import pytest
 
-from ik_triangulation.ui.gizmos.drag import VIEW3D_GGT_ik_triangulation_trail as Group
+from ik_triangulation.ui.gizmos.groups import VIEW3D_GGT_ik_triangulation_trail as Group
 from ik_triangulation.ui.overlay import trail as shown
 
 from ...rigs import chain_rig, configure, empty

@@ -10,7 +10,7 @@ from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.rig.body import Contact, store_contacts, stored_contacts
 from ik_triangulation.rig.frames.body_samples import read_body
 from ik_triangulation.rig.touchables import lost_supports
-from ik_triangulation.ui.panels.body import VIEW3D_PT_ik_triangulation_contacts as PANEL
+from ik_triangulation.ui.panels.goal import VIEW3D_PT_ik_triangulation_contacts as PANEL
 from ik_triangulation.ui.panels.limbs import VIEW3D_PT_ik_triangulation as MAIN
 
 from ...bodies import human_rig, sliding_rig

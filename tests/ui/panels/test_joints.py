@@ -3,7 +3,7 @@
 
 import pytest
 
-from ik_triangulation.ui.panels.joints import VIEW3D_PT_ik_triangulation_joint
+from ik_triangulation.ui.panels.goal import VIEW3D_PT_ik_triangulation_joint
 
 from ...jobs.hinges import limit_rotation, own
 from ...layouts import drawn

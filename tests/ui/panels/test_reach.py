@@ -4,7 +4,7 @@
 import bpy
 import pytest
 
-from ik_triangulation.ui.panels.reach import VIEW3D_PT_ik_triangulation_reach as PANEL
+from ik_triangulation.ui.panels.keys import VIEW3D_PT_ik_triangulation_reach as PANEL
 
 from ...layouts import drawn
 from ...rigs import chain_rig, empty

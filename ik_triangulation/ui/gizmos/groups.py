@@ -1,17 +1,39 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The gizmo at the active limb's target: arrows, squares and a disc to move it, rings to rotate it; and its switch."""
+"""Gizmos in the viewport: at the active limb's target, at any bone with the tool Drag, and at the dots of the trail.
+
+At the target are arrows, squares and a disc to move it and rings to rotate it; the bone or the dot nearest to the mouse
+is marked. A drag of a bone poses the body, that of a dot pulls the tip at its frame.
+"""
 
 from collections.abc import Iterable
+from typing import Any
 
 import bpy
 from bpy.props import BoolProperty
-from bpy.types import Context, Gizmo, GizmoGroup, Panel, PropertyGroup, Scene, ThemeUserInterface
+from bpy.types import (
+    Context,
+    Gizmo,
+    GizmoGroup,
+    Operator,
+    Panel,
+    PropertyGroup,
+    Scene,
+    ThemeUserInterface,
+    WorkSpaceTool,
+)
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from mathutils import Matrix, Vector
 
-from ..operators.target_drag import POSE_OT_ik_triangulation_target_move, POSE_OT_ik_triangulation_target_rotate
+from ..operators.edit import POSE_OT_ik_triangulation_trail_drag
+from ..operators.target_drag import (
+    POSE_OT_ik_triangulation_drag,
+    POSE_OT_ik_triangulation_target_move,
+    POSE_OT_ik_triangulation_target_rotate,
+    cannot_drag,
+)
 from ..overlay.updates import redraw
-from . import frame as dragging
+from ..preferences import add_shortcut, remove_shortcut
+from . import mouse
 
 PROPERTY = "ik_triangulation_show_gizmo"
 
@@ -23,6 +45,9 @@ _TRANSFORMING = {"builtin.move", "builtin.rotate", "builtin.scale", "builtin.sca
 # Cosines to the line of sight, beyond which an arrow, a square or a ring is of no use.
 _HEAD_ON, _EDGE_ON, _RING_EDGE_ON = 0.95, 0.2, 0.05
 _AXES = tuple(Vector(row) for row in Matrix.Identity(3))
+
+TOOL = "ik_triangulation.drag"
+_KEY = "D"  # with Shift and Ctrl
 
 
 def _switched(scene: PropertyGroup, context: Context) -> None:
@@ -52,9 +77,7 @@ class VIEW3D_GGT_ik_triangulation_target(GizmoGroup):
         if not (space.show_gizmo and space.show_gizmo_context and space.overlay.show_overlays):
             return False
         armature, bone = context.active_object, context.active_pose_bone
-        return (
-            dragging.target_of(bone) is not None and armature.data.pose_position == "POSE" and armature.library is None
-        )
+        return mouse.target_of(bone) is not None and armature.data.pose_position == "POSE" and armature.library is None
 
     def setup(self, context: Context) -> None:
         move, rotate = (
@@ -74,7 +97,7 @@ class VIEW3D_GGT_ik_triangulation_target(GizmoGroup):
         self._centre = self._made("GIZMO_GT_primitive_3d", move, (), draw_style="CIRCLE", scale_basis=_CENTRE)
 
     def draw_prepare(self, context: Context) -> None:
-        shown = dragging.target_frame(context)
+        shown = mouse.target_frame(context)
         whole = shown is not None and not blender_shows_its_own(context)
         self._centre.hide = shown is None
         if shown is None:
@@ -125,7 +148,7 @@ def gizmo_box(context: Context) -> tuple[float, float, float, float] | None:
     """Return the box in the viewport, [pixels] left, bottom, right, top, that the gizmo fills; None if it is hidden."""
     if context.mode != "POSE" or not VIEW3D_GGT_ik_triangulation_target.poll(context):
         return None
-    shown = dragging.target_frame(context)
+    shown = mouse.target_frame(context)
     place = shown and location_3d_to_region_2d(context.region, context.region_data, shown.axes.translation)
     if not place:
         return None
@@ -155,7 +178,125 @@ def _along(number: int) -> Matrix:
     return _AXES[2].rotation_difference(_AXES[number]).to_matrix().to_4x4()
 
 
-_register_target, _unregister_target = bpy.utils.register_classes_factory((VIEW3D_GGT_ik_triangulation_target,))
+class VIEW3D_GT_ik_triangulation_drag(Gizmo):
+    """The bones of the active armature as one gizmo; the one under the mouse is marked."""
+
+    bl_idname = "VIEW3D_GT_ik_triangulation_drag"
+
+    def setup(self) -> None:
+        self.bone = ""
+        self.call: Any = None  # properties of the operator that a drag runs
+
+    def test_select(self, context: Context, location: tuple[float, float]) -> int:
+        """Return 0 if the mouse is on a bone, whose name is kept; else -1."""
+        self.bone = mouse.bone_under(context, location)
+        self.call.bone = self.bone
+        context.area.tag_redraw()
+        return 0 if self.bone else -1
+
+    def draw(self, context: Context) -> None:
+        if self.is_highlight:
+            mouse.mark_bone(context, self.bone)
+
+
+class VIEW3D_GGT_ik_triangulation_drag(GizmoGroup):
+    """The bones that the tool can drag, in pixels of the viewport."""
+
+    bl_label = "IK Triangulation Drag"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "WINDOW"
+    bl_options = set[str]()
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.mode == "POSE" and cannot_drag(context) is None
+
+    def setup(self, context: Context) -> None:
+        _add_gizmo(self, VIEW3D_GT_ik_triangulation_drag, POSE_OT_ik_triangulation_drag)
+
+
+class DragTool(WorkSpaceTool):
+    """Drag any bone; away from bones a drag selects by a box, as the tool above it in the toolbar."""
+
+    bl_space_type = "VIEW_3D"
+    bl_context_mode = "POSE"
+    bl_idname = TOOL
+    bl_label = "IK Drag"
+    bl_description = "Drag any bone, and the body follows.\nWhat touches the ground is pinned"
+    bl_icon = "ops.pose.push"
+    bl_widget = VIEW3D_GGT_ik_triangulation_drag.__name__
+    bl_keymap = (
+        (
+            "view3d.select_box",
+            {"type": "LEFTMOUSE", "value": "CLICK_DRAG"},
+            {"properties": [("wait_for_input", False)]},
+        ),
+    )
+
+    @staticmethod
+    def draw_settings(context: Context, layout: Any, tool: Any) -> None:
+        layout.prop(context.scene.tool_settings, "use_keyframe_insert_auto", text="Auto Keying", icon="REC")
+
+
+class VIEW3D_GT_ik_triangulation_trail(Gizmo):
+    """The dots of a trail as one gizmo; the one that the mouse is on is the part that is marked."""
+
+    bl_idname = "VIEW3D_GT_ik_triangulation_trail"
+
+    def setup(self) -> None:
+        self.dot: tuple[int, tuple[float, float]] | None = None
+        self.call: Any = None  # properties of the operator that a drag runs
+
+    def test_select(self, context: Context, location: tuple[float, float]) -> int:
+        """Return 0 if the mouse is on a dot, of which the frame is kept; else -1."""
+        self.dot = mouse.dot_under(context, location)
+        if self.dot is None:
+            return -1
+        self.call.frame = self.dot[0]
+        context.area.tag_redraw()
+        return 0
+
+    def draw(self, context: Context) -> None:
+        if self.is_highlight and self.dot is not None:
+            mouse.mark_dot(context, *self.dot)
+
+
+class VIEW3D_GGT_ik_triangulation_trail(GizmoGroup):
+    """The dots of the trail, in pixels of the viewport."""
+
+    bl_label = "IK Triangulation Trail"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "WINDOW"
+    bl_options = {"PERSISTENT"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        space = context.space_data
+        shown = space.show_gizmo and space.show_gizmo_context and space.overlay.show_overlays
+        settings = getattr(context.scene, "ik_triangulation_trail", None)
+        return bool(shown and settings and settings.show and context.mode in {"POSE", "OBJECT"})
+
+    def setup(self, context: Context) -> None:
+        _add_gizmo(self, VIEW3D_GT_ik_triangulation_trail, POSE_OT_ik_triangulation_trail_drag)
+
+
+def _add_gizmo(group: GizmoGroup, kind: type[Gizmo], operator: type[Operator]) -> None:
+    """Add a gizmo to a group, by a drag of which an operator runs, until the mouse button is released."""
+    gizmo = group.gizmos.new(kind.bl_idname)
+    gizmo.call = gizmo.target_set_operator(operator.bl_idname)
+    gizmo.call.release_confirm = True
+    gizmo.use_draw_modal = False
+
+
+_register_gizmos, _unregister_gizmos = bpy.utils.register_classes_factory(
+    (
+        VIEW3D_GGT_ik_triangulation_target,
+        VIEW3D_GT_ik_triangulation_drag,
+        VIEW3D_GGT_ik_triangulation_drag,
+        VIEW3D_GT_ik_triangulation_trail,
+        VIEW3D_GGT_ik_triangulation_trail,
+    )
+)
 
 
 def register() -> None:
@@ -167,10 +308,14 @@ def register() -> None:
     )
     setattr(Scene, PROPERTY, setting)
     bpy.types.VIEW3D_PT_gizmo_display.append(_draw)
-    _register_target()
+    _register_gizmos()
+    bpy.utils.register_tool(DragTool, after={"builtin.transform"}, separator=True)
+    add_shortcut("wm.tool_set_by_id", TOOL, _KEY, shift=True, ctrl=True)
 
 
 def unregister() -> None:
-    _unregister_target()
+    remove_shortcut(TOOL)
+    bpy.utils.unregister_tool(DragTool)
+    _unregister_gizmos()
     bpy.types.VIEW3D_PT_gizmo_display.remove(_draw)
     delattr(Scene, PROPERTY)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fingers as rows of capsules, and the angles at which they touch.
+"""Fingers as rows of capsules, the surface of the object that they hold, and the angles at which they touch it.
 
 A finger closes as hands do: its joints bend together until a phalanx touches; the joints up to that one stop, and the
 others go on. A place on a phalanx cannot touch before it has moved by its distance from the surface. So the joints bend
@@ -8,18 +8,26 @@ by as much at once, and only that place is looked at again (conservative advance
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
+from functools import cached_property
+from itertools import combinations
 from math import inf, radians
 from typing import NamedTuple
 
-from bpy.types import Object
-from mathutils import Matrix, Quaternion, Vector
+import numpy as np
+from bpy.types import Depsgraph, Object
+from mathutils import Matrix, Quaternion, Vector, geometry
+from mathutils.bvhtree import BVHTree
 
-from ...kinematics import Free, Freedom, Locked
-from ..anatomy.hands import Finger
-from ..freedom import freedom_of
-from .surface import HeldSurface
+from ..errors import TargetError
+from ..kinematics import Free, Freedom, Locked
+from .anatomy.hands import Finger
+from .freedom import freedom_of
+
+_UPRIGHT = 0.999  # cosine to a face's normal below which its nearest place is on an edge or a corner
+_SAME = 1e-6  # of the width: distance of a place from a corner that it is
 
 _RADIUS = 0.085  # of a finger, in lengths from the wrist to the knuckles: 8 mm of a grown-up's
 _TOUCHING = 0.03  # the same of the greatest distance at which a phalanx counts as touching: 3 mm
@@ -30,6 +38,85 @@ _OPENED = radians(-15.0)  # extension of a knuckle where the straight finger wou
 _RANGES = {"finger": (90.0, 105.0, 75.0), "thumb": (25.0, 60.0, 80.0)}
 _FLAT = 0.5  # cosine of the angle to the link before beyond which a last bone does not point along its finger
 _ROUNDING = 1e-6  # [rad] to the end of a range within which a joint is there
+
+
+class HeldSurface:
+    """The surface of an object in world space, with its inside, as evaluated. Raises TargetError without faces."""
+
+    def __init__(self, ob: Object, depsgraph: Depsgraph) -> None:
+        shown = ob.evaluated_get(depsgraph)
+        mesh = shown.to_mesh() if ob.type in {"MESH", "CURVE", "SURFACE", "FONT", "META"} else None
+        if mesh is None or not len(mesh.polygons):
+            raise TargetError(f"'{ob.name}' has no faces to hold. Choose a mesh.")
+        self.frame = out = shown.matrix_world.copy()
+        rows = np.array([out @ vertex.co for vertex in mesh.vertices])
+        mesh.calc_loop_triangles()
+        faces = np.array([face.vertices for face in mesh.loop_triangles])
+        shown.to_mesh_clear()
+        if out.determinant() < 0.0:
+            faces = faces[:, ::-1]
+        rows, at = np.unique(rows, axis=0, return_inverse=True)  # vertices at one place, as of seams, are one
+        self._places = list(map(Vector, rows.tolist()))
+        self._faces: list[tuple[int, ...]] = [tuple(face) for face in at.ravel()[faces].tolist() if len({*face}) == 3]
+        self._tree = BVHTree.FromPolygons(self._places, self._faces, all_triangles=True)
+        axes = np.linalg.svd(rows - rows.mean(0), full_matrices=False)[2] if len(rows) > 2 else np.eye(3)
+        self.width = float(np.ptp((rows - rows.mean(0)) @ axes.T, axis=0)[:2].min())  # across its longest side
+
+    @cached_property
+    def _around(self) -> dict[int, list[tuple[int, ...]]]:
+        """The faces at each vertex."""
+        found = defaultdict[int, list[tuple[int, ...]]](list)
+        for face in self._faces:
+            for number in face:
+                found[number].append(face)
+        return found
+
+    def distance(self, point: Vector) -> float:
+        """Return the distance of a point from the surface [Blender units], negative inside."""
+        nearest = self._tree.find_nearest(point)
+        return float(nearest[3] if self._is_outside(point, *nearest) else -nearest[3])
+
+    def away(self, point: Vector) -> float:
+        """Return the distance of a point from the surface [Blender units], whichever side it is on."""
+        return float(self._tree.find_nearest(point)[3])
+
+    def normal(self, point: Vector) -> Vector:
+        """Return the direction (unit length) in which a point is away from the surface."""
+        place, normal, face, away = self._tree.find_nearest(point)
+        return (point - place) / away if away > 1e-9 and self._is_outside(point, place, normal, face, away) else normal
+
+    def _is_outside(self, point: Vector, place: Vector, normal: Vector, face: int, away: float) -> bool:
+        """Tell whether a point is outside, from the nearest `place`, which is on a `face` with that normal.
+
+        On an edge or a corner one face alone does not tell, where it is acute: the mean of the normals that meet there
+        does, weighted at a corner by the angles of the faces. Source: Baerentzen and Aanaes 2005.
+        """
+        way = point - place
+        height = way.dot(normal)
+        if abs(height) < _UPRIGHT * away:
+            height = way.dot(self._mean_normal(self._faces[face], place))
+        return bool(height >= 0.0)
+
+    def _mean_normal(self, face: tuple[int, ...], place: Vector) -> Vector:
+        """Return a vector along the mean of the normals that meet at a place on an edge or a corner of a face."""
+        places, mean = self._places, Vector()
+        corner = min(face, key=lambda number: (places[number] - place).length)
+        if (places[corner] - place).length > _SAME * self.width:
+            edge = min(combinations(face, 2), key=lambda ends: _off(place, *(places[number] for number in ends)))
+            for each in self._around[edge[0]]:
+                if edge[1] in each:
+                    mean += geometry.normal([places[number] for number in each])
+            return mean
+        for each in self._around[corner]:
+            one, other = (places[number] - places[corner] for number in each if number != corner)
+            mean += geometry.normal([places[number] for number in each]) * one.angle(other, 0.0)
+        return mean
+
+
+def _off(place: Vector, start: Vector, end: Vector) -> float:
+    """Return the distance of a place from the line through two points."""
+    along = end - start
+    return float(along.cross(place - start).length / max(along.length, 1e-30))
 
 
 class ClosedFinger(NamedTuple):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A drag of the active limb's target: its frame by the transform orientation, guides, and the motion of the mouse.
+"""The mouse in the viewport: what is under it, such as a dot of a trail or a bone, and a drag of the limb's target.
 
-Motion of the mouse in a 3D Viewport as moves and turns in world space. Places of the mouse are in pixels, from the
-lower left corner of the viewport.
+A target is dragged in a frame by the transform orientation, with guides. Motion of the mouse becomes moves and turns in
+world space. Places of the mouse are in pixels, from the lower left corner of the viewport.
 """
 
 from __future__ import annotations
@@ -11,22 +11,26 @@ from collections.abc import Sequence
 from math import atan2, pi, tau
 from typing import Any, NamedTuple
 
+import blf
 import bpy
 import gpu
+import numpy as np
 from bpy.types import Context, Object, PoseBone, Region, RegionView3D, SpaceView3D
 from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix, Vector
 from mathutils.geometry import intersect_line_line, intersect_line_plane
 
 from ...errors import IKError
+from ...kinematics.arrays import Numbers
 from ...kinematics.rotation import orientation
 from ...rig.armature import is_flat
 from ...rig.checks import is_evaluated
 from ...rig.frames.samples import frame_of
-from ...rig.limb import bone_of, selected_limb
+from ...rig.limb import bone_of, is_visible, selected_limb
 from ...rig.targets.goal import orientation_of, shape_of
 from ...rig.targets.surface import looks_of
 from ..context import active_bone
+from ..overlay.trail import trail_of
 
 _ROUND = {"POINT", "SPHERE"}  # shapes that look the same from all sides
 _OWN = {"LOCAL", "NORMAL", "GIMBAL", "PARENT"}  # transform orientations that are the target's own axes here
@@ -38,6 +42,12 @@ GuideLine = tuple[int, Vector]  # number of an axis, for its colour, and its dir
 
 _EDGE_ON = 0.05  # cosine between a plane and the line of sight below which places in it are undefined
 _HEAD_ON = 0.05  # sine between an axis and the line of sight, likewise
+
+_DOT, _BONE = 12.0, 16.0  # [pixels at 1x interface scale]: how near the mouse has to be to a dot, and to a bone
+_MARK, _TEXT, _WIDTH = 14.0, 11.0, 5.0  # diameter of the mark of a dot, size of its text, width of that of a bone
+_BEFORE = 1e-6  # depth of what is before the viewer
+
+Pixel = tuple[float, float]
 
 
 def target_of(bone: PoseBone | None) -> tuple[Object, str] | None:
@@ -216,3 +226,83 @@ def _on_line(view: View, pivot: Vector, axis: Vector, mouse: Vector) -> float:
     point, sight = view.under(mouse, pivot)
     found = intersect_line_line(pivot, pivot + axis, point, point + sight)
     return float((found[0] - pivot).dot(axis)) if found else 0.0
+
+
+def pixels_of(context: Context, places: Numbers) -> tuple[Numbers, Numbers]:
+    """Return where places (F, 3) are seen in the viewport (F, 2), and which of them (F) are before the viewer."""
+    clip = np.array(context.region_data.perspective_matrix) @ np.column_stack((places, np.ones(len(places)))).T
+    size: Numbers = np.array((context.region.width, context.region.height), float)
+    return (clip[:2] / np.maximum(clip[3], _BEFORE) + 1.0).T * size / 2.0, clip[3] > _BEFORE
+
+
+def dot_under(context: Context, location: Pixel) -> tuple[int, Pixel] | None:
+    """Return the frame of the trail's dot that is nearest to a pixel, and where it is; None if none is near."""
+    trail = trail_of(context)
+    if trail is None:
+        return None
+    pixels, before = pixels_of(context, trail.shown(context.scene.frame_current_final))
+    away = np.where(before, np.hypot(*(pixels - np.array(location)).T), np.inf)
+    nearest = int(away.argmin())
+    if away[nearest] > _DOT * context.preferences.system.ui_scale:
+        return None
+    return int(trail.frames[nearest]), (float(pixels[nearest, 0]), float(pixels[nearest, 1]))
+
+
+def mark_dot(context: Context, frame: int, place: Pixel) -> None:
+    """Draw the mark of a dot with the number of its frame."""
+    scale = context.preferences.system.ui_scale
+    shader = gpu.shader.from_builtin("POINT_UNIFORM_COLOR")
+    gpu.state.blend_set("ALPHA")
+    gpu.state.point_size_set(_MARK * scale)
+    shader.bind()
+    shader.uniform_float("color", _tint(context, 1.0))
+    batch_for_shader(shader, "POINTS", {"pos": [(*place, 0.0)]}).draw(shader)
+    gpu.state.point_size_set(1.0)
+    gpu.state.blend_set("NONE")
+    red, green, blue = context.preferences.themes[0].view_3d.space.text_hi[:3]
+    blf.size(0, _TEXT * scale)
+    blf.color(0, red, green, blue, 1.0)
+    blf.position(0, place[0] + _MARK * scale, place[1] + _MARK * scale / 2, 0.0)
+    blf.draw(0, str(frame))
+
+
+def bone_under(context: Context, location: Pixel) -> str:
+    """Return the visible bone of the active armature that is drawn nearest to a pixel; empty if none is near."""
+    armature = context.active_object
+    names = [bone.name for bone in armature.pose.bones if is_visible(bone)]
+    if not names:
+        return ""
+    bones, world = armature.pose.bones, np.array(armature.matrix_world)
+    ends: Numbers = np.array([end[:] for name in names for end in (bones[name].head, bones[name].tail)], float)
+    pixels, before = pixels_of(context, ends @ world[:3, :3].T + world[:3, 3])
+    heads, tails = pixels[::2], pixels[1::2]
+    along, mouse = tails - heads, np.array(location)
+    share = ((mouse - heads) * along).sum(1) / np.maximum((along**2).sum(1), 1e-9)
+    away: Numbers = np.hypot(*(heads + np.clip(share, 0.0, 1.0)[:, None] * along - mouse).T)
+    away = np.where(before[::2] & before[1::2], away, np.inf)
+    nearest = int(away.argmin())
+    return names[nearest] if away[nearest] <= _BONE * context.preferences.system.ui_scale else ""
+
+
+def mark_bone(context: Context, name: str) -> None:
+    """Draw the mark of a bone of the active armature."""
+    armature = context.active_object
+    if armature is None or name not in armature.pose.bones:
+        return
+    bone, world = armature.pose.bones[name], armature.matrix_world
+    ends, before = pixels_of(context, np.array([(world @ end)[:] for end in (bone.head, bone.tail)], float))
+    if not before.all():
+        return
+    shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
+    gpu.state.blend_set("ALPHA")
+    shader.bind()
+    shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
+    shader.uniform_float("lineWidth", _WIDTH * context.preferences.system.ui_scale)
+    shader.uniform_float("color", _tint(context, 0.8))
+    batch_for_shader(shader, "LINES", {"pos": [(*each, 0.0) for each in ends.tolist()]}).draw(shader)
+    gpu.state.blend_set("NONE")
+
+
+def _tint(context: Context, alpha: float) -> Sequence[float]:
+    red, green, blue = tuple(context.preferences.themes[0].user_interface.gizmo_hi)[:3]
+    return red, green, blue, alpha
