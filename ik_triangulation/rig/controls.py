@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from itertools import takewhile
 
 from bpy.types import Constraint, Object, PoseBone
@@ -389,11 +388,15 @@ def limbs_with_ik(armature: Object) -> list[tuple[Limb, IKControls]]:
             if not 1 < len(turned) <= _LONGEST_IK or None in turned:
                 continue
             names = [name for name in reversed(turned) if name is not None]
-            try:
-                limb, controls = _with_tip(armature, links, names)
-                found.setdefault(limb.bones, (limb, controls))
-            except (ChainError, RigError) as error:
-                problems.append(RigError(str(error)))
+            for line in [*_with_tips(armature, links, names), names]:
+                try:
+                    limb = Limb.from_bones(armature, line, armature)
+                    found.setdefault(limb.bones, (limb, ik_controls_of(limb, known=links)))
+                    break
+                except (ChainError, RigError) as error:
+                    failed = RigError(str(error))
+            else:
+                problems.append(failed)
     if not found:
         raise problems[0] if problems else RigError(_NO_LIMB.format(armature.name))
     return list(found.values())
@@ -410,22 +413,14 @@ def _own_of(links: Links, turned: str) -> str | None:
     return own or turned
 
 
-def _with_tip(armature: Object, links: Links, names: Sequence[str]) -> tuple[Limb, IKControls]:
-    """Return the limb of these bones and the hand or foot that its IK control carries, if there is one."""
-    lowest, ends = armature.pose.bones[names[-1]], list[str]()
+def _with_tips(armature: Object, links: Links, names: Sequence[str]) -> list[list[str]]:
+    """Return these bones with each hand or foot below that their IK control may carry."""
+    lowest, found = armature.pose.bones[names[-1]], []
     for bone in lowest.children_recursive:
         between = len(bone.parent_recursive) - len(lowest.parent_recursive)
         if between <= _BETWEEN and can_turn(bone) and (links.followers.get(bone.name) or len(bone.constraints)):
-            ends.append(bone.name)
-    for end in ends:
-        with suppress(RigError):
-            return _limb_with_ik(armature, links, [*names, end])
-    return _limb_with_ik(armature, links, names)
-
-
-def _limb_with_ik(armature: Object, links: Links, names: Sequence[str]) -> tuple[Limb, IKControls]:
-    limb = Limb.from_bones(armature, names, armature)
-    return limb, ik_controls_of(limb, known=links)
+            found.append([*names, bone.name])
+    return found
 
 
 def moved_with(limb: Limb, controls: IKControls) -> list[str]:
