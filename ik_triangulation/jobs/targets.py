@@ -321,7 +321,7 @@ def _write(
     _take_as_turned(target, undo)
     saved = AnimatedValues(target, motion.paths)
     undo.callback(saved.update_and_restore, view_layer)
-    bag, times = ensure_channelbag(target, undo), list(map(clock.time, frames))
+    bag, times = ensure_channelbag(target, undo), clock.times(frames)
     yield from replace_keys(bag, motion.channels(), times, clock.time(ends[0]), clock.time(ends[1]), undo)
     saved.show_keyed(motion.paths, view_layer)
 

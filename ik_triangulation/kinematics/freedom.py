@@ -203,41 +203,47 @@ class EulerBox:
     def __init__(self, order: str, lower: Sequence[float], upper: Sequence[float]) -> None:
         self._lower, self._upper = lower, upper
         self._axes, self._sign = AXES[order], PARITY[order]
-        self._ranges = [sorted((self._sign * lower[axis], self._sign * upper[axis])) for axis in self._axes]
+        ranges = [sorted((self._sign * lower[axis], self._sign * upper[axis])) for axis in self._axes]
         self._ends = [
-            [(end, cos(end / 2.0), sin(end / 2.0)) for end in dict.fromkeys(ends) if not isinf(end)]
-            for ends in self._ranges
+            [(end, cos(end / 2.0), sin(end / 2.0)) for end in dict.fromkeys(ends) if not isinf(end)] for ends in ranges
+        ]
+        self._others = [(second, third, ranges[second], ranges[third]) for second, third, _ in FACES]
+        self._faces = [
+            (held, bound, cosine, sine, *(index for pair in pairs for index in pair))
+            for held, (_, _, pairs) in enumerate(FACES)
+            for bound, cosine, sine in self._ends[held]
         ]
 
     def nearest(self, rotation: Quaternion) -> Triple:
         """Euler angles [rad] (x, y, z) of the rotation in the box that is nearest to `rotation`, which lies outside."""
-        sign, ranges, ends = self._sign, self._ranges, self._ends
-        w, a, b, c = rotation[0], *(sign * rotation[1 + axis] for axis in self._axes)
+        (i, j, k), sign = self._axes, self._sign
+        w, *v = rotation
+        a, b, c = sign * v[i], sign * v[j], sign * v[k]
         agreement = (w, c, b, -a, a, b, -c, w)  # for cosine (0) or sine (1) of each half angle, the last running first
         faces = []
-        for held, (_, _, pairs) in enumerate(FACES):
-            for bound, cosine, sine in ends[held]:
-                p, q, r, s = face = [cosine * agreement[i] + sine * agreement[j] for i, j in pairs]
-                faces.append((hypot(p + s, r - q) + hypot(p - s, q + r), held, bound, face))
+        for held, bound, cosine, sine, p0, p1, q0, q1, r0, r1, s0, s1 in self._faces:
+            p, q = cosine * agreement[p0] + sine * agreement[p1], cosine * agreement[q0] + sine * agreement[q1]
+            r, s = cosine * agreement[r0] + sine * agreement[r1], cosine * agreement[s0] + sine * agreement[s1]
+            faces.append((hypot(p + s, r - q) + hypot(p - s, q + r), held, bound, p, q, r, s))
         faces.sort(reverse=True)
         best, nearest = -1.0, [0.0, 0.0, 0.0]
-        for greatest, held, bound, (p, q, r, s) in faces:
+        for greatest, held, bound, p, q, r, s in faces:
             if greatest / 2.0 <= best:
                 break
-            second, third, _ = FACES[held]
+            second, third, of_second, of_third = self._others[held]
             difference, total = atan2(r - q, p + s), atan2(q + r, p - s)
             y, z = total + difference, total - difference
-            fitted_y, fitted_z = clamp_to_range(y, *ranges[second]), clamp_to_range(z, *ranges[third])
+            fitted_y, fitted_z = clamp_to_range(y, *of_second), clamp_to_range(z, *of_third)
             if abs(wrap(fitted_y - y)) < _SAME and abs(wrap(fitted_z - z)) < _SAME:
                 nearest[held], nearest[second], nearest[third] = bound, fitted_y, fitted_z
                 break
-            for (n, m), edges in ((second, third), ((p, r), (q, s))), ((third, second), ((p, q), (r, s))):
-                (xc, xs), (yc, ys) = edges
-                for end, cosine, sine in ends[n]:
+            for n, m, xc, xs, yc, ys in (second, third, p, r, q, s), (third, second, p, q, r, s):
+                lower, upper = of_third if m == third else of_second
+                for end, cosine, sine in self._ends[n]:
                     x, y = cosine * xc + sine * xs, cosine * yc + sine * ys
                     if hypot(x, y) <= best:  # the most that any third angle can do
                         continue
-                    angle = clamp_to_range(2.0 * atan2(y, x), *ranges[m])
+                    angle = clamp_to_range(2.0 * atan2(y, x), lower, upper)
                     value = abs(x * cos(angle / 2.0) + y * sin(angle / 2.0))
                     if value > best:
                         best, nearest[held], nearest[n], nearest[m] = value, bound, end, angle
@@ -291,6 +297,18 @@ class EulerLimits(Freedom):
         return self.hinge or _AXES[0]
 
     @cached_property
+    def _turns_help(self) -> bool:
+        """Whether whole turns may lead an angle of at most half a turn into its range."""
+        ends = zip(self.lower, self.upper, strict=True)
+        return not all(-pi < lower <= upper < pi or (lower <= -pi and upper >= pi) for lower, upper in ends)
+
+    @cached_property
+    def _bends_over(self) -> bool:
+        """Whether the middle axis may go beyond +-90 degrees, where the second triple of a rotation is."""
+        middle = AXES[self.order][1]
+        return max(-self.lower[middle], self.upper[middle]) > pi / 2.0 - ANGLE_ROUNDING
+
+    @cached_property
     def _box(self) -> EulerBox:
         return EulerBox(self.order, self.lower, self.upper)
 
@@ -329,28 +347,27 @@ class EulerLimits(Freedom):
         result = from_euler(self._fitted(rotation, triple), self.order)
         return rotation if rotation_angle(result, rotation) < ANGLE_ROUNDING else result
 
-    def angles(self, rotation: Quaternion) -> tuple[float, ...]:
+    def angles(self, rotation: Quaternion) -> Triple:
         """Euler angles [rad] (x, y, z) inside the limits for the allowed rotation nearest to `rotation`."""
         return self._fitted(rotation, to_euler(rotation, self.order))
 
-    def _fitted(self, rotation: Quaternion, triple: Triple) -> tuple[float, ...]:
+    def _fitted(self, rotation: Quaternion, triple: Triple) -> Triple:
         """The same, of a rotation with these angles."""
-        x, y, z = triple
-        (a, b, c), (d, e, f) = self.lower, self.upper
-        # Fast path: almost every rotation is allowed and has its angles in the first half turn.
-        fx, fy, fz = min(max(x, a), d), min(max(y, b), e), min(max(z, c), f)
-        if abs(fx - x) + abs(fy - y) + abs(fz - z) < ANGLE_ROUNDING / 4.0:
-            return fx, fy, fz
-        for angles in (triple, other_euler(triple, self.order)):
-            fitted = []
-            for angle, lower, upper in zip(angles, self.lower, self.upper, strict=True):
-                inside = clamp_to_range(angle, lower, upper)
-                if abs(wrap(inside - angle)) >= ANGLE_ROUNDING / 4.0:
-                    break
-                fitted.append(inside)
-            else:
-                return tuple(fitted)
-        return self._box.nearest(rotation)
+        found = self._inside(triple)
+        if found is None and self._bends_over:
+            found = self._inside(other_euler(triple, self.order))
+        return found or self._box.nearest(rotation)
+
+    def _inside(self, triple: Triple) -> Triple | None:
+        """The angles moved by whole turns and rounding into their ranges; None if that takes more."""
+        (x, y, z), (a, b, c), (d, e, f) = triple, self.lower, self.upper
+        if self._turns_help:
+            u, v, w = clamp_to_range(x, a, d), clamp_to_range(y, b, e), clamp_to_range(z, c, f)
+            off = max(abs(wrap(u - x)), abs(wrap(v - y)), abs(wrap(w - z)))
+        else:
+            u, v, w = min(max(x, a), d), min(max(y, b), e), min(max(z, c), f)
+            off = max(abs(u - x), abs(v - y), abs(w - z))
+        return (u, v, w) if off < ANGLE_ROUNDING / 4.0 else None
 
 
 _ALONG = 1e-6  # sine of an angle to a hinge below which a direction lies along it

@@ -133,6 +133,8 @@ def standing_out(along: Numbers, least: float, times: float = TIMES) -> Indices:
     """Frames whose value exceeds `least` and `times` the median around it; the first frame has none."""
     found = np.flatnonzero(along > least)
     found = found[found > 0]
+    if not len(found):
+        return found
     around = found[:, None] + _BESIDE
     inside = (around > 0) & (around < len(along))
     values = np.where(inside, along[np.where(inside, around, 0)], np.inf)
@@ -203,9 +205,14 @@ def turned(chain: Chain, path: Sequence[Rotations], k: int) -> JointStep:
 def turns_along(rotations: Numbers) -> Numbers:
     """Largest rotation [rad] of a joint to each frame from the one before (F), of unit quaternions (n, 4, F)."""
     along = np.zeros(rotations.shape[-1])
-    if len(along) > 1 and len(rotations):
-        along[1:] = 2.0 * np.arccos(np.minimum(1.0, _alike(rotations[..., 1:], rotations[..., :-1]).min(0)))
+    along[1:] = turns_between(rotations[..., :-1], rotations[..., 1:])
     return along
+
+
+def turns_between(before: Numbers, after: Numbers) -> Numbers:
+    """Largest rotation [rad] of a joint (F) from poses of unit quaternions (n, 4, F) to others."""
+    turned: Numbers = 2.0 * np.arccos(_alike(before, after).min(0, initial=1.0))
+    return turned
 
 
 def turns_by_joint(rotations: Numbers) -> Numbers:

@@ -154,7 +154,7 @@ class KnotMethod:
         assert points.follow
         roots, (places, tolerance) = states.take(frames), points.at(frames)
         start = np.array([rotation[:] for rotation in rotations], float)
-        ahead = Course(roots.root * every, roots.place * every, places * every)
+        ahead = Course(roots.root, roots.place, places * every)
         own, before, after = points.follow(chain, start, ahead)
         stepped = before > LENGTH_ROUNDING * chain.reach
         missed = stepped & (after > np.minimum(before, (tolerance * every)[: len(after)]))

@@ -24,7 +24,7 @@ from ..kinematics.batch.tree import joined
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import PRECISE, at_one_level, descend, hold, precisely
 from ..solvers.batch.restarts import ROUNDS, restart
-from .jumps import turns_of
+from .jumps import turns_between, turns_of
 
 KNOT_WAY = 0.5  # share of the reach that the goal moves from one knot to the next
 _MANY, _SHORT_WAY = 60, 0.4  # joints of a chain that folds over a longer distance, and that distance
@@ -73,6 +73,7 @@ class Tracked:
         count = len(states)
         self._tree = tracking.tree
         self._turns: Numbers | None = None
+        self._replaced = list[Indices]()  # frames whose turns are those of other states
         self.states, self.met, self.value = states, np.empty(count, bool), np.empty(count)
         self.urgent = np.empty(count, bool)
         self.off = np.empty((len(tracking.tasks), count))
@@ -88,12 +89,19 @@ class Tracked:
         """Largest rotation [rad] of a joint to each frame from the one before (F); 0 for the first."""
         if self._turns is None:
             self._turns = turns_of(self._tree, self.states)
+        elif self._replaced:
+            frames = np.unique(np.concatenate(self._replaced))
+            after = np.union1d(frames[frames > 0], frames[frames < len(self.states) - 1] + 1)
+            rotations = (self._tree.rotations(self.states.take(each)) for each in (after - 1, after))
+            self._turns = self._turns.copy()
+            self._turns[after] = turns_between(*rotations)
+        self._replaced.clear()
         return self._turns
 
     def take(self, frames: Indices) -> Tracked:
         """Those of the frames, whose residuals are not measured again."""
         some = Tracked.__new__(Tracked)
-        some._tree, some._turns = self._tree, None
+        some._tree, some._turns, some._replaced = self._tree, None, []
         some.states, some.met, some.value = self.states.take(frames), self.met[frames], self.value[frames]
         some.urgent, some.off = self.urgent[frames], self.off[:, frames]
         some.steps, some.mended = np.zeros(len(frames), np.intp), np.zeros(len(frames), bool)
@@ -105,7 +113,7 @@ class Tracked:
         if isinstance(other, Tracked):
             self.steps[frames] += other.steps
         self.states.put(frames, states)
-        self._turns = None
+        self._replaced.append(np.arange(len(self.met))[frames])
         self.met[frames], self.value[frames], self.off[:, frames] = other.met, other.value, off
         self.urgent[frames] = other.urgent
 

@@ -54,6 +54,11 @@ class Clock:
             return float(self._tweaked.nla_tweak_strip_time_to_scene(time, invert=True))
         return time
 
+    def times(self, frames: Iterable[float]) -> list[float]:
+        """Return the times of many frames."""
+        remapped = self._remapped
+        return [*map(self.time, frames)] if self._tweaked else [frame * remapped for frame in frames]
+
     def frame(self, time: float) -> float:
         """Return the frame of the timeline."""
         if self._tweaked:

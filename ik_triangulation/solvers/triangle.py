@@ -12,19 +12,19 @@ Metric Maps", section 1: the whole chain first rotates about its root, and the r
 from collections.abc import Iterator
 from itertools import combinations
 from math import acos, atan2, cos, pi, sin, sqrt, tau
-from typing import NamedTuple
 
 from mathutils import Vector
 
 from ..kinematics import Hinge, Pose
 from ..kinematics.freedom import clamp_to_range
-from ..kinematics.rotation import about, angle_between, orthogonal, twist
+from ..kinematics.rotation import about, orthogonal, twist
 
 ROUNDING = 5e-7  # of the reach: a joint this near to its span is inside it (such errors do not add up)
 NOWHERE = 1e-7  # of the reach: a shorter part of the chain, or an aim this near to a joint, has no direction
 CLOSED = 2e-6  # of the reach: the precision of two rotations in single precision
 ALONG_HINGE = 1e-6  # sine of an angle to a hinge below which a direction lies along it
 TRIES = 16  # pairs that may fail because of their limits
+_PARALLEL = 1e-10  # square of the sine below which a pair is straight, as orthogonal() says
 
 
 def bend_plane(pose: Pose, aim: Vector) -> tuple[Vector, Vector]:
@@ -56,23 +56,14 @@ def _summed_offsets(pose: Pose) -> Vector:
     return sum((pose.head(i) - root for i in range(1, len(pose))), Vector())
 
 
-class _Pair(NamedTuple):
-    """Two joints that bring the tip to the aim if joint `k` points it along `direction`; `turn` is their sum [rad]."""
-
-    turn: float
-    i: int
-    k: int
-    direction: Vector
-
-
 def close_triangle(pose: Pose, aim: Vector) -> bool:
     """Bring the tip to `aim` by the two joints that rotate least, all others keep theirs; False if no pair does it."""
     near = CLOSED * pose.chain.reach
     if (aim - pose.tip).length <= near:
         return True
-    rotations, turns = pose.rotations[:], len(pose.turns)
-    for _, i, k, direction in sorted(_pairs(pose, aim), key=lambda pair: pair.turn)[:TRIES]:
-        pose.swing(k, pose.tip - pose.head(k), direction)
+    rotations, turns, tip = pose.rotations[:], len(pose.turns), pose.tip
+    for _, i, k in sorted(_pairs(pose, aim))[:TRIES]:
+        pose.swing(k, pose.tip - pose.head(k), _opened(pose, tip, aim, i, k))
         pose.swing(i, pose.tip - pose.head(i), aim - pose.head(i))
         if (aim - pose.tip).length <= near:
             return True
@@ -80,26 +71,48 @@ def close_triangle(pose: Pose, aim: Vector) -> bool:
     return False
 
 
-def _pairs(pose: Pose, aim: Vector) -> Iterator[_Pair]:
-    """Every pair of joints that would bring the tip to `aim` without limits."""
-    nowhere = NOWHERE * pose.chain.reach
-    tip, moving = pose.tip, []
+def _pairs(pose: Pose, aim: Vector) -> Iterator[tuple[float, int, int]]:
+    """Every pair of joints that would bring the tip to `aim` without limits, after the sum of their rotations [rad].
+
+    All angles follow from the distances between both joints, the tip and the aim.
+    """
+    nowhere, tip, between = NOWHERE * pose.chain.reach, pose.tip, (aim - pose.tip).length_squared
+    moving = []
     for i, joint in enumerate(pose.chain.joints):
         if joint.freedom.moves:
             head = pose.head(i)
-            to_tip, to_aim = tip - head, aim - head
-            moving.append((i, head, to_tip, to_tip.length, to_aim, to_aim.length))
-    for (i, head, _, _, to_aim, c), (k, elbow, second, b, _, _) in combinations(moving, 2):
-        first = elbow - head
-        a = first.length
+            moving.append((i, head, (tip - head).length, (aim - head).length))
+    for (i, head, far, c), (k, elbow, b, to_aim) in combinations(moving, 2):
+        a = (elbow - head).length
         if min(a, b) <= nowhere or not abs(a - b) <= c <= a + b:
             continue
-        inside = corner(a, b, c)
-        # A straight pair bends towards the aim, or as the joint prefers.
-        across = orthogonal(second, first) or orthogonal(to_aim, first) or -pose.bend(k, first)
-        opened = first * (-cos(inside) * b / a) + across * (sin(inside) * b)
-        bend = abs(pi - inside - angle_between(first, second))
-        yield _Pair(bend + angle_between(first + opened, to_aim), i, k, opened)
+        aa, bb, cc = a * a, b * b, c * c
+        cosine = _within(0.5 * (aa + bb - cc) / (a * b))  # of the angle at the second joint, once it is opened
+        along_second, along_aim = 0.5 * (far * far - aa - bb), 0.5 * (aa + cc - to_aim * to_aim)  # dot products
+        across, aside = bb - along_second * along_second / aa, cc - along_aim * along_aim / aa
+        if across > _PARALLEL * bb:
+            aside = 0.5 * (far * far + to_aim * to_aim - between - aa) - along_second * along_aim / aa
+            aside /= sqrt(across)
+        else:  # a straight pair bends towards the aim
+            aside = sqrt(max(aside, 0.0))
+        there = along_aim * (1.0 - cosine * b / a) + aside * sqrt(1.0 - cosine * cosine) * b
+        bend = abs(pi - acos(cosine) - acos(_within(along_second / (a * b))))
+        yield bend + (acos(_within(there / cc)) if c > nowhere else 0.0), i, k
+
+
+def _within(cosine: float) -> float:
+    return min(max(cosine, -1.0), 1.0)
+
+
+def _opened(pose: Pose, tip: Vector, aim: Vector, i: int, k: int) -> Vector:
+    """The way from joint `k` to the tip that brings this as far from joint `i` as the aim is."""
+    head, elbow = pose.head(i), pose.head(k)
+    first, second, to_aim = elbow - head, tip - elbow, aim - head
+    a, b = first.length, second.length
+    inside = corner(a, b, to_aim.length)
+    # A straight pair bends towards the aim, or as the joint prefers.
+    across = orthogonal(second, first) or orthogonal(to_aim, first) or -pose.bend(k, first)
+    return first * (-cos(inside) * b / a) + across * (sin(inside) * b)
 
 
 def place_about(pose: Pose, i: int, hinge: Hinge, aim: Vector, shortest: float, longest: float) -> None:

@@ -21,6 +21,7 @@ from ik_triangulation.motion.jumps import (
     turns_of,
     ways_of,
 )
+from ik_triangulation.motion.tracking import Tracked
 
 from ..chains import random_rotation
 from .shots import CHAINS, Problem, feasible_places, smooth_states
@@ -70,6 +71,20 @@ def test_a_target_that_jumps_explains_a_turn_and_one_that_moves_on_does_not():
     assert jumps_of(along, shot.ways, shot.cuts).tolist() == [20]
     along[30] = EXPLAINED * shot.ways[30] + 0.1
     assert jumps_of(along, shot.ways, shot.cuts).tolist() == [20, 30]
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_turns_of_a_path_are_those_of_its_states_after_frames_are_replaced(name):
+    chain = CHAINS[name]
+    problem = Problem(chain, feasible_places(chain, 3, 60))
+    path = Tracked(problem.shot, smooth_states(chain, 3, 60))
+    before, other = path.turns, smooth_states(chain, 4, 60)
+    kept = before.copy()
+    for frames in (np.array([0, 10, 11]), np.array([59]), slice(20, 30)):
+        path.put(frames, other.take(frames), problem.shot.system(other.take(frames), frames))
+    assert path.turns == pytest.approx(turns_of(problem.tree, path.states), abs=1e-7)
+    assert np.abs(path.turns - kept).max() > 1e-3
+    assert np.array_equal(before, kept)
 
 
 def test_a_goal_at_rest_makes_no_way_and_a_root_that_moves_does():

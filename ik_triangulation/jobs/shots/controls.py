@@ -344,7 +344,7 @@ def write_places(
 
     yield from reader.evaluate(frames, see)
     interpolation = interpolation_of(frames, *ends, limb.interpolation)
-    times, first = [clock.time(frame) for frame in frames], clock.time(ends[0])
+    times, first = clock.times(frames), clock.time(ends[0])
     for remaining in reversed(range(_ROUNDS if not kept else 2)):
         runs = [motion.channels(clock, first) for motion in motions]
         full = [len(times) * sum(len(run.indices) for run in some) for some in runs]

@@ -108,7 +108,7 @@ def _keys_of(bake: LimbBake, scene: Scene) -> Work[Keys]:
     first = clock.time(bake.ends[0])
     interpolation = interpolation_of(arrays.frames, *bake.ends, limb.interpolation)
     linear = interpolation == "LINEAR"
-    times = [clock.time(frame) for frame in arrays.frames]
+    times = clock.times(arrays.frames)
     before = {}
     for name in limb.in_order:
         before[name] = values_before_start(limb.armature, name, first)
@@ -333,7 +333,7 @@ def body_keys(body: SolvedBody, plan: KeyPlan, scene: Scene, kept: Mapping[str, 
     problem, states, between = body
     rig, settings, frames = problem.rig, plan.settings, problem.samples.frames
     clock = Clock(scene, rig.armature)
-    times = [clock.time(frame) for frame in frames]
+    times = clock.times(frames)
     first, interpolation = clock.time(plan.ends[0]), interpolation_of(frames, *plan.ends, settings.interpolation)
     linear = interpolation == "LINEAR"
     rotations, locations = problem.rotations(states), problem.locations(states)

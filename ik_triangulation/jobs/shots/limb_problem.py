@@ -130,10 +130,7 @@ class LimbProblem:
         refusal = self.refusal
         if refusal is not None:
             return refusal
-        frames = self.frames()
-        if reference is not None:
-            every = np.broadcast_to(reference, (*reference.shape[:2], len(frames)))
-            frames = self.tree.posed(every, frames)
+        frames = self.frames(reference)
         self._shot = Shot(
             tree=self.tree,
             reference=frames,
@@ -153,9 +150,12 @@ class LimbProblem:
         """Ways of the goals to each frame from the one before (F), as shares of the reach."""
         return self._shot.ways if self._shot else ways_of(self.tree, self.frames(), self.tasks)
 
-    def frames(self) -> States:
-        """Return states of all frames, the joints as at the first one."""
+    def frames(self, rotations: Numbers | None = None) -> States:
+        """Return states of all frames, the joints with `rotations` (n, 4, F or 1), by default as at the first one."""
         count, bases = len(self.samples), self.bases
-        one = self.tree.states([self.start])
-        every = one.take(np.zeros(count, np.intp))
+        every = one = self.tree.states([self.start])
+        if rotations is not None:
+            every = self.tree.posed(rotations, one)
+        if len(every) < count:
+            every = every.take(np.zeros(count, np.intp))
         return States(every.angles, every.balls, one.held, bases[:3, :3], bases[:3, 3])

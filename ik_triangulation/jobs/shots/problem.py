@@ -261,7 +261,7 @@ class BodyProblem:
         Keys between two times may be left out, those `without` which its held tips are held.
         """
         frames, clock = np.array(self.samples.frames, float), Clock(scene, self.rig.armature)
-        parts = parts_between(np.array([clock.time(frame) for frame in self.samples.frames]))
+        parts = parts_between(np.array(clock.times(self.samples.frames)))
         inner = frames[:-1, None] + np.diff(frames)[:, None] * np.arange(parts) / parts
         every = [*inner.ravel().tolist(), frames[-1]]
         samples = yield from read_between(self.rig, self.samples, every, scene, without)

@@ -64,19 +64,19 @@ def matrices(q: Numbers, out: Numbers | None = None) -> Numbers:
 
 def quaternions(m: Numbers) -> Numbers:
     """Unit quaternions of rotation matrices (3, 3, F), each by its largest component."""
-    trace = m[0, 0] + m[1, 1] + m[2, 2]
-    squares = np.stack((trace, *(2.0 * m[i, i] - trace for i in range(3))))
+    diagonal = m[0, 0], m[1, 1], m[2, 2]
+    trace = diagonal[0] + diagonal[1] + diagonal[2]
     a, b, c = m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
-    d, e, f = m[1, 0] + m[0, 1], m[0, 2] + m[2, 0], m[2, 1] + m[1, 2]
-    rows = np.stack(
-        (
-            np.stack((1.0 + squares[0], a, b, c)),
-            np.stack((a, 1.0 + squares[1], d, e)),
-            np.stack((b, d, 1.0 + squares[2], f)),
-            np.stack((c, e, f, 1.0 + squares[3])),
-        )
-    )
-    return normalized(np.take_along_axis(rows, squares.argmax(0)[None, None], 0)[0])
+    found = np.array((1.0 + trace, a, b, c))
+    turned = np.flatnonzero(np.maximum(np.maximum(diagonal[0], diagonal[1]), diagonal[2]) > trace)
+    if len(turned):  # so far that w is not the largest component
+        a, b, c, m = a[turned], b[turned], c[turned], m[..., turned]
+        d, e, f = m[1, 0] + m[0, 1], m[0, 2] + m[2, 0], m[2, 1] + m[1, 2]
+        x, y, z = (1.0 + (2.0 * m[i, i] - trace[turned]) for i in range(3))
+        first, second = (m[0, 0] >= m[1, 1]) & (m[0, 0] >= m[2, 2]), m[1, 1] >= m[2, 2]
+        by_last = np.where(second, np.array((b, d, y, f)), np.array((c, e, f, z)))
+        found[:, turned] = np.where(first, np.array((a, x, d, e)), by_last)
+    return normalized(found)
 
 
 def product(a: Numbers, b: Numbers) -> Numbers:
@@ -121,7 +121,7 @@ def rotation_vectors(q: Numbers) -> Numbers:
 
 def turn_vectors(m: Numbers) -> Numbers:
     """Axis times angle [rad], at most a half turn, of rotation matrices (3, 3, F)."""
-    v = 0.5 * np.stack((m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]))
+    v = 0.5 * np.array((m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]))
     sine, cosine = lengths(v), 0.5 * (m[0, 0] + m[1, 1] + m[2, 2] - 1.0)
     v *= np.where(sine > _SMALL, np.arctan2(sine, cosine) / np.maximum(sine, _SMALL), 1.0)
     far = cosine < _HALF_TURN

@@ -37,7 +37,10 @@ _RIGID = 1e-5  # deviation of the parent's frame from a rotation up to which it 
 
 
 class Course(NamedTuple):
-    """Course of the root's parent, `turned` (3, 3, F) and at `places` (3, F), and the `aims` (3, F); armature space."""
+    """Course of the root's parent, `turned` (3, 3, F or 1) and at `places` (3, F or 1), and the `aims` (3, F).
+
+    All in armature space.
+    """
 
     turned: Numbers
     places: Numbers
@@ -88,11 +91,14 @@ def triangulated(chain: Chain, start: Numbers, course: Course) -> Followed:
     count = aims.shape[1]
     found = np.array([own[:, :count] for own in rotations])
     after = lengths(aims - head)
-    shifted = np.concatenate((start[:, :, None], found[..., :-1]), -1)[..., :count]
-    head, socket = _root(chain, turned[..., :count], places[:, :count])
+    moves = turned.shape[-1] > 1 or places.shape[-1] > 1
+    shifted = np.concatenate((start[:, :, None], found[..., :-1]), -1)[..., :count] if moves else start[:, :, None]
+    begin, socket = _root(chain, turned[..., :count], places[:, :count])
     for i, own in enumerate(shifted):
-        head, socket = _beyond(chain, i, own, head, socket)
-    return Followed(found, lengths(aims - head), after)
+        begin, socket = _beyond(chain, i, own, begin, socket)
+    if not moves:  # each frame begins where the one before has ended
+        begin = np.concatenate((begin, head[:, :-1]), 1)[:, :count]
+    return Followed(found, lengths(aims - begin), after)
 
 
 def _root(chain: Chain, turned: Numbers, places: Numbers) -> tuple[Numbers, Numbers]:
@@ -123,7 +129,7 @@ def _directions(
     x, y, z = start
     shortest, longest = span
     least, most = (shortest - slack) ** 2 if shortest > slack else -1.0, (longest + slack) ** 2
-    found, twice = [], 2.0 * length
+    found, twice = list[float](), 2.0 * length
     squares = dot(to_aim, to_aim)
     every = zip(*to_aim.tolist(), squares.tolist(), np.sqrt(squares).tolist(), strict=True)
     for p, q, r, square, distance in every:
@@ -144,8 +150,8 @@ def _directions(
             if a * x + b * y + c * z < _TURNED_BACK:
                 break
             x, y, z = a, b, c
-        found.append((x, y, z))
-    return np.array(found, float).reshape(-1, 3).T
+        found += (x, y, z)
+    return np.array(found).reshape(-1, 3).T
 
 
 def _between(start: Numbers, end: Numbers) -> Numbers:

@@ -286,20 +286,20 @@ def _ball_sums(levers: Numbers, count: int) -> Numbers:
     x, y, z = levers[:, 0], levers[:, 1], levers[:, 2]
     xx, yy, zz = (np.einsum("bf,bf->f", part, part) for part in (x, y, z))
     xy, xz, yz = (-np.einsum("bf,bf->f", p, q) for p, q in ((x, y), (x, z), (y, z)))
-    return np.stack((yy + zz, xy, xz, xx + zz, yz, xx + yy))
+    return np.array((yy + zz, xy, xz, xx + zz, yz, xx + yy))
 
 
 def _column_sums(these: Numbers, velocities: Numbers) -> Numbers:
     """The same of columns (m, 3, F), of which `these` count."""
     pairs = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-    return np.stack([np.einsum("mf,mf->f", these[:, i], velocities[:, j]) for i, j in pairs])
+    return np.array([np.einsum("mf,mf->f", these[:, i], velocities[:, j]) for i, j in pairs])
 
 
 def _point_along(sums: Numbers, errors: Numbers, damping: Numbers, least: float) -> Numbers:
     """Solve (J J' + damping) z = errors for z (3, F)."""
     xx, xy, xz, yy, yz, zz = sums
     mu = damping * (xx + yy + zz) + least
-    return np.stack(solve_each([[xx + mu], [xy, yy + mu], [xz, yz, zz + mu]], list(errors)))
+    return np.array(solve_each([[xx + mu], [xy, yy + mu], [xz, yz, zz + mu]], list(errors)))
 
 
 def _within_bounds(

@@ -17,6 +17,7 @@ import numpy as np
 from ...kinematics import Cone, EulerLimits, Free, Hinge, unframed
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch.algebra import (
+    at,
     clamped_to_range,
     cross,
     dot,
@@ -154,7 +155,7 @@ def smallest_rotations(start: Numbers, end: Numbers) -> Numbers:
     opposite = (w < _OPPOSITE) & ~empty
     q = np.concatenate((np.where(empty, 1.0, w)[None], np.where(empty, 0.0, cross(a, b))))
     if opposite.any():
-        q[0, opposite], q[1:, opposite] = 0.0, orthogonal_to(a[:, opposite])
+        q[0, opposite], q[1:, opposite] = 0.0, orthogonal_to(at(a, opposite))
     return normalized(q)
 
 

@@ -67,7 +67,7 @@ class Elbow(NamedTuple):
         lower, down, bend = self._opened(turned, distance)
         normal = self._normal(down, flexion, bend)
         before, after = axes_of(np.broadcast_to(self.up, down.shape), normal), axes_of(down, normal)
-        turn = matrices(exponential(np.stack((np.zeros_like(bend), bend, np.zeros_like(bend)))))
+        turn = _bent_by(bend)
         return compose(compose(before, turn), compose(after.swapaxes(0, 1), lower)), before[:, 1]
 
     def normal_of_bend(self, turned: Numbers, flexion: Numbers, distance: Numbers) -> Numbers:
@@ -125,7 +125,7 @@ class Elbow(NamedTuple):
             size = np.maximum(np.hypot(x, z), 1e-300)
             wanted = (distance**2 - first**2 - size**2 - y**2) / (2.0 * first * size)
             bend = np.arctan2(z, x) + np.arccos(np.clip(wanted, -1.0, 1.0))
-        turn = matrices(exponential(np.stack((np.zeros_like(bend), bend, np.zeros_like(bend)))))
+        turn = _bent_by(bend)
         least, most = np.hypot(first - size, y), np.hypot(first + size, y)
         beyond = np.maximum(np.maximum(distance - most, least - distance), 0.0)
         return compose(compose(before, turn), compose(after.swapaxes(0, 1), lower)), before[:, 1], beyond
@@ -160,7 +160,7 @@ class Elbow(NamedTuple):
             apart = np.sqrt(np.maximum(distance**2 - y**2, 0.0))
             most = np.where(ahead > AHEAD, _MOST_TURN * ahead, 0.0)
             wanted, turn = _with_turning_end(first, second, third, reference, apart, most)
-        turns = matrices(exponential(np.stack((np.zeros_like(bend), wanted, np.zeros_like(bend)))))
+        turns = _bent_by(wanted)
         bent = compose(compose(before, turns), compose(after.swapaxes(0, 1), lower))
         own = rotate_back(lower, after[:, 1])  # the axis of the bend in the frame of the lower bone
         return bent, before[:, 1], matrices(exponential(own * turn)) if turn.any() else None
@@ -194,7 +194,7 @@ class Elbow(NamedTuple):
         now = 2.0 * np.arctan2(_along(turned, own), 1.0 + turned[0, 0] + turned[1, 1] + turned[2, 2])
         angle = self._solution(hinge, phase, opening, now, dot(flexion, axis))
         lower = compose(self.rest, matrices(exponential(own * angle)))
-        return lower, np.broadcast_to(axis * np.where(to_half_turns(angle - phase) < 0.0, -1.0, 1.0), flexion.shape)
+        return lower, axis * np.where(to_half_turns(angle - phase) < 0.0, -1.0, 1.0)
 
     def _solution(self, hinge: Hinge, phase: Numbers, opening: Numbers, now: Numbers, forward: Numbers) -> Numbers:
         """Of both bends the one inside the range; if both are, that to the side of the reference, else of flexion."""
@@ -253,11 +253,20 @@ def _bend(first: Numbers, second: Numbers, apart: Numbers) -> Numbers:
     return bend
 
 
+def _bent_by(angle: Numbers) -> Numbers:
+    """Rotations (3, 3, F) about the second of the axes of axes_of(), by angles (F) [rad]."""
+    turns = np.zeros((3, len(angle)))
+    turns[1] = angle
+    return matrices(exponential(turns))
+
+
 def axes_of(way: Numbers, normal: Numbers) -> Numbers:
     """Orthonormal axes (3, 3, F): along a way, along the part of a normal across it, and square to both."""
     along = directions(way)
     level = _across(along, normal)
-    return np.stack((along, level, cross(along, level)), 1)
+    axes = np.empty((3, *level.shape))
+    axes[:, 0], axes[:, 1], axes[:, 2] = along, level, cross(along, level)
+    return axes
 
 
 def _across(along: Numbers, normal: Numbers) -> Numbers:

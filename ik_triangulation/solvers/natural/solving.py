@@ -76,7 +76,7 @@ def natural_path(
         measured = System(tree, given, tasks)
         if measured.met.all():  # somebody made this motion already
             return NaturalPath(given, measured.met, measured.met, held, measured)
-    reference = tree.rotations(given)
+    reference = _reference(tree, given)
     given_way: Callable[[Indices], tuple[States, Mask]] | None = None
     where, soft = np.zeros((2, len(frames)), bool)
     if suits(tree, tasks, form.has_end):
@@ -116,6 +116,14 @@ def natural_path(
         beyond[held] = False
         states, changed = slowed_limb(tree, states, beyond, edge), True
     return NaturalPath(states, met, possible, held, None if changed else measured)
+
+
+def _reference(tree: Tree, frames: States) -> Numbers:
+    """The rotations (n, 4, F) of states, which most often are one pose."""
+    one = frames.take(slice(1))
+    alike = (frames.angles == one.angles).all() and (frames.balls == one.balls).all()
+    found = tree.rotations(one if alike and frames.held.shape[-1] == 1 else frames)
+    return np.broadcast_to(found, (*found.shape[:2], len(frames)))
 
 
 class _TwoBones(NamedTuple):

@@ -275,8 +275,13 @@ def _with_changes(
     side = np.full(len(swivels), -2.0 * time)
     if not cyclic or len(swivels) == 1:
         change[-1], side[-1] = 0.0, 0.0
-    pull = 2.0 * time * (np.roll(change, 1) - change)
-    return slope + pull, curvature - side - np.roll(side, 1), side
+    pull = 2.0 * time * (_of_before(change) - change)
+    return slope + pull, curvature - side - _of_before(side), side
+
+
+def _of_before(values: Numbers) -> Numbers:
+    """The value (F) of the frame before each; numpy's roll() takes much longer for few."""
+    return np.concatenate((values[-1:], values[:-1]))
 
 
 def _bounded(diagonal: Numbers, side: Numbers, right: Numbers, ends: tuple[Numbers, Numbers], cyclic: bool) -> Numbers:
@@ -292,7 +297,8 @@ def _bounded(diagonal: Numbers, side: Numbers, right: Numbers, ends: tuple[Numbe
         held = at_low | at_high
         fixed = _FIXED * np.where(at_low, low, high)
         found = solved_tridiagonal(np.where(held, _FIXED, diagonal), side, np.where(held, fixed, right), cyclic)
-        pull = right - diagonal * found - side * np.roll(found, -1) - np.roll(side * found, 1)
+        after = np.concatenate((found[1:], found[:1]))
+        pull = right - diagonal * found - side * after - _of_before(side * found)
         before = at_low, at_high
         at_low, at_high = (
             np.where(at_low, pull < 0.0, ~at_high & (found < low)),
@@ -432,7 +438,7 @@ class SwivelCost:
         above = np.where(~fits & (rows > middle), rows, last + 1).min(0)
         ends = below + 1, above - 1, np.maximum(below, 0), np.minimum(above, last)
         found, outer = fits[middle, every], np.array([-np.inf, np.inf, -np.inf, np.inf])[:, None]
-        return np.where(found, swivels + around[np.stack(ends)], outer)
+        return np.where(found, swivels + around[np.array(ends)], outer)
 
     def nearest_allowed(self, swivels: Numbers, frames: Indices) -> Numbers:
         """The nearest allowed swivels to these (n) at n frames, among some around them; infinite where none is."""

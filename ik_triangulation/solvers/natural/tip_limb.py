@@ -193,7 +193,7 @@ class TipLimb:
         self.range = EndRange(joints[2].freedom)
         self.rests = limb.rests
         self.turned = limb.turned[..., some]
-        self.reference_upper = np.broadcast_to(limb.reference_upper, limb.turned[0].shape)[..., some]
+        self.reference_upper = limb.reference_upper[..., some]
         self._offsets = [np.array(joint.offset, float)[:, None] for joint in joints]
         self._tip = np.array(limb.tree.tips[0].place, float)[:, None]
         self._elbow_freedom = bounded(joints[1].freedom)

@@ -64,7 +64,10 @@ class TwoBones:
         offsets = np.array([joint.offset for joint in joints], float)[:, :, None]
         tip = np.array(tree.tips[0].place, float)[:, None]
         self.rests, self.has_end = rests, len(joints) == _WITH_END
-        self.turned = turned = matrices(np.broadcast_to(reference, (*reference.shape[:2], count)))
+        if (reference == reference[..., :1]).all():
+            reference = reference[..., :1]  # one pose in all frames
+        turned = matrices(reference)
+        self.turned = np.broadcast_to(turned, (*turned.shape[:3], count))
         goal = rotate_back(frames.root, place.target.place - frames.place) - offsets[0]
         self.frames, self.head = frames, offsets[0]
         self.end = None
@@ -79,12 +82,15 @@ class TwoBones:
             low = offsets[2] + rotate(compose(rests[2], turned[2]), tip)
         self.goal = np.broadcast_to(goal, (3, count))
         bone = offsets[2] if self.has_end and orient is None else None
-        self._bend(Elbow(bounded(joints[1].freedom), rests[1], offsets[1], low, bone), flexion)
+        self._bend(Elbow(bounded(joints[1].freedom), rests[1], offsets[1], low, bone), turned, flexion)
 
-    def _bend(self, elbow: Elbow, flexion: Numbers | None) -> None:
-        """Bend the elbow to the distance of the wrist, and turn the limb onto it by the least turn."""
-        reference, up = compose(self.rests[0], self.turned[0]), elbow.up
-        before = compose(reference, compose(elbow.rest, self.turned[1]))
+    def _bend(self, elbow: Elbow, turned: Numbers, flexion: Numbers | None) -> None:
+        """Bend the elbow to the distance of the wrist, and turn the limb onto it by the least turn.
+
+        `turned` (n, 3, 3, F or 1) are the joints' rotations in the reference.
+        """
+        reference, up = compose(self.rests[0], turned[0]), elbow.up
+        before = compose(reference, compose(elbow.rest, turned[1]))
         first, second = lengths(up), lengths(elbow.low)
         size = first + second
         least, away = np.abs(first - second), lengths(self.goal)
@@ -106,22 +112,23 @@ class TwoBones:
         flexion, wanted = directions(normal), None
         own = elbow.on_own_hinge(flexion)
         if own is not flexion:  # the upper bone turns its hinge to the bend
-            wanted = elbow.normal_of_bend(self.turned[1], flexion, distance)
-        relative, normal, turn = elbow.bent_with_end(self.turned[1], own, distance)
+            wanted = elbow.normal_of_bend(turned[1], flexion, distance)
+        relative, normal, turn = elbow.bent_with_end(turned[1], own, distance)
         low = elbow.low
         if turn is not None and elbow.bone is not None:  # the end turns a little off the lower bone
             low = elbow.bone + rotate(turn, low - elbow.bone)
             rest = self.rests[2]
-            self.turned[2] = compose(rest.swapaxes(0, 1), compose(turn, compose(rest, self.turned[2])))
+            self.turned = self.turned.copy()
+            self.turned[2] = compose(rest.swapaxes(0, 1), compose(turn, compose(rest, turned[2])))
         bent = up + rotate(relative, low)
         shape = axes_of(bent, normal)  # of the limb, seen from the upper bone
         self.axis = directions(np.where(lengths(self.goal) > _ROUNDING * size, self.goal, wrist_before))
         # The normal of the reference, brought to the goal by the least turn.
         if wanted is not None:
             reference = compose(reference, hinge_turns(up, rotate(relative, low), normal, wanted))
-        self.reference_upper = reference
         base = rotate(matrices(smallest_rotations(way, self.axis)), rotate(reference, normal))
         self.upper = compose(axes_of(self.axis, base), shape.swapaxes(0, 1))
+        self.reference_upper = np.broadcast_to(reference, self.upper.shape)
         self.lower = compose(self.upper, relative)
         self.relative = compose(elbow.rest.swapaxes(0, 1), relative)  # the elbow's own rotation
         self.normal = base
@@ -140,7 +147,7 @@ class TwoBones:
             found.append(cosine * a + sine * b)
         elif self.has_end:
             found.append(quaternions(self.turned[2][..., some]))
-        return normalized(np.stack(found))
+        return normalized(np.array(found))
 
     @cached_property
     def root_turns(self) -> tuple[Numbers, Numbers]:
@@ -177,7 +184,7 @@ class TwoBones:
         assert self.end is not None
         rest, now = self._end_of_reference[:, 1], self.end[:, 1]
         along = dot(self.axis, rest) * dot(self.axis, now)
-        return np.stack((along, dot(rest, now) - along, -dot(rest, cross(self.axis, now))))
+        return np.array((along, dot(rest, now) - along, -dot(rest, cross(self.axis, now))))
 
     def drift(self, cyclic: bool) -> Numbers:
         """Changes of swivel (F) [rad] from each frame to the next by which the end turns least off the reference."""
@@ -240,7 +247,7 @@ def trace_terms(axis: Numbers, m: Numbers) -> Numbers:
     along = dot(axis, rotate(m, axis))
     x, y, z = axis
     sine = x * (m[1, 2] - m[2, 1]) + y * (m[2, 0] - m[0, 2]) + z * (m[0, 1] - m[1, 0])
-    return np.stack((along, m[0, 0] + m[1, 1] + m[2, 2] - along, sine))
+    return np.array((along, m[0, 0] + m[1, 1] + m[2, 2] - along, sine))
 
 
 def cosines(terms: Numbers) -> Numbers:

@@ -15,16 +15,17 @@ CHAIN = straight((2.0, 1.0, 1.5, 0.5))
 STILL = np.array([pose[:] for pose in CHAIN.rest_pose().rotations])
 
 
-def course(aims):
-    """Aims (3, F), with the parent of the root at the origin."""
-    return Course(np.repeat(np.eye(3)[:, :, None], aims.shape[1], 2), np.zeros_like(aims), aims)
+def course(aims, frames=1):
+    """Aims (3, F), with the parent of the root at the origin: once for all frames, or at each of them."""
+    return Course(np.repeat(np.eye(3)[:, :, None], frames, 2), np.zeros((3, frames)), aims)
 
 
-def test_each_frame_is_a_pass_from_the_one_before():
+@pytest.mark.parametrize("frames", [1, 80])
+def test_each_frame_is_a_pass_from_the_one_before(frames):
     random = np.random.default_rng(3)
     aims = np.cumsum(random.normal(0.0, 0.3, (3, 80)), 1) + np.array((0.5, 3.0, 0.5))[:, None]
     aims *= np.minimum(1.0, 4.9 / np.linalg.norm(aims, axis=0))
-    found, before, after = triangulated(CHAIN, STILL, course(aims))
+    found, before, after = triangulated(CHAIN, STILL, course(aims, frames))
     assert found.shape == (4, 4, 80)
     assert after.max() < 1e-9
     start = STILL

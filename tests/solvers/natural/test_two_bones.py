@@ -47,6 +47,20 @@ def test_the_first_frame_keeps_the_pose_that_is_the_reference(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("links", "turned"), [(2, False), (3, False), (3, True)])
+def test_a_reference_at_rest_bends_each_frame_as_one_that_moves_in_another(seed, links, turned):
+    tree, there = motion(arm(seed, None, links), seed)
+    tasks = [place_task(tree, there), *([orient_task(tree, there)] if turned else [])]
+    rest = np.repeat(tree.rotations(there.take([0])), len(there), -1)
+    moves, swivels = rest.copy(), np.full(len(there), 0.4)
+    moves[..., -1] = tree.rotations(there)[..., 25]
+    assert not np.allclose(moves, rest)
+    for flexion in (None, np.array([[0.3], [0.9], [0.2]])):
+        one, other = (TwoBones(tree, there, tasks, each, flexion).rotations(swivels) for each in (rest, moves))
+        assert np.abs(one - other)[..., :-1].max() < 1e-12
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_turns_off_the_reference_are_those_of_the_pose(seed):
     limb, tree, there, _ = limb_of(seed)
     reference = tree.rotations(there.take([0]))
