@@ -429,7 +429,7 @@ def _turned(here: Geometry, turns: Mapping[int, Numbers]) -> States:
 
 
 def _below(goals: Sequence[_Goal]) -> Numbers:
-    """How far straight down (P) the places of goals are, as cost_of_amounts() has it: means by the ways to them."""
+    """Return how far straight down (P) the places of goals are, for cost_of_amounts(): means by the ways to them."""
     total = np.sum([goal.far for goal in goals], 0)
     below: Numbers = np.sum([goal.below * goal.far for goal in goals], 0) / np.maximum(total, 1e-300)
     return below
