@@ -53,7 +53,8 @@ python scripts/benchmark.py moved [--count N] [--seed N]        arms whose targe
                                  [--rigs ...]                   and Bake, and Live, beside Blender's IK
 python scripts/benchmark.py postures [--reaches N]              a cup followed and random reaches of an arm and a leg by
                                  [--solver KEY]                 + and Bake beside Blender's IK
-python scripts/benchmark.py skeletons FOLDER [--each]           arms and legs recognized on other people's skeletons
+python scripts/benchmark.py skeletons FOLDER [--each]           arms and legs recognized on other people's skeletons,
+                                 [--made N] [--varied N]        on made ones, and on variations of those
 python scripts/benchmark.py rigs FOLDER [--only NAME ...]       their arms, legs, fingers and bodies posed, beside
                                  [--alone]                      Blender's IK
 python scripts/benchmark.py animals FOLDER                      legs of their animals posed: which way joints bend

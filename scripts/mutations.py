@@ -3,13 +3,16 @@
 
 python scripts/mutations.py [NUMBER] [--seed S] [--only PATH] [--seconds T] [--part K/N]
 
-Each line that can be mutated is as likely as any other. Beside a module are the tests of its room that have its name,
-import it, import what imports it, or are in its folder: the nearest first, for so long. What survives is to be judged
-by hand: some mutations change nothing that anybody could see, as those of a bound that nothing comes near.
+Each line that can be mutated is as likely as others. Beside a module are the tests of its room. They run once without
+mutation, which tells the lines that each of them runs; then, for a mutation, those that run its line, the quickest
+first, for so long. What survives is to be judged by hand: some mutations change nothing that anybody could see, as
+those of a bound that nothing comes near.
 """
 
 import argparse
 import ast
+import json
+import math
 import os
 import random
 import resource
@@ -18,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from itertools import accumulate
 from pathlib import Path
 
@@ -93,59 +97,103 @@ def mutations(path):
     return found
 
 
-def imports(path):
-    """Return the full names of all that a file imports."""
-    names = set()
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.ImportFrom):
-            folder = path.relative_to(ROOT).parts[: -node.level] if node.level else ()
-            start = ".".join([*folder, *([node.module] if node.module else [])])
-            names |= {start, *(f"{start}.{alias.name}" for alias in node.names)}
-    return names
+class Recorder:
+    """As a plugin of pytest: note which lines of the package each test runs, and how long it takes."""
+
+    def __init__(self) -> None:
+        self.tests, self.lines, self._inside = [], defaultdict(list), f"{Path.cwd()}{os.sep}ik_triangulation{os.sep}"
+        sys.monitoring.use_tool_id(sys.monitoring.COVERAGE_ID, "mutations")
+        sys.monitoring.register_callback(sys.monitoring.COVERAGE_ID, sys.monitoring.events.LINE, self._run)
+        sys.monitoring.set_events(sys.monitoring.COVERAGE_ID, sys.monitoring.events.LINE)
+
+    def _run(self, code, line):
+        if str(code.co_filename).startswith(self._inside):
+            self.lines[f"{code.co_filename.removeprefix(self._inside)}:{line}"].append(len(self.tests))
+        return sys.monitoring.DISABLE  # until the next test
+
+    def pytest_runtest_logstart(self, nodeid):
+        self.tests.append([-time.process_time(), nodeid])
+        sys.monitoring.restart_events()
+
+    def pytest_runtest_logfinish(self):
+        self.tests[-1][0] += time.process_time()
+
+    def pytest_sessionfinish(self):
+        sys.monitoring.set_events(sys.monitoring.COVERAGE_ID, sys.monitoring.events.NO_EVENTS)
+        Path(os.environ["LINES_OF_TESTS"]).write_text(json.dumps([self.tests, self.lines]), encoding="utf-8")
 
 
-def tests_beside(module, package, tests):
-    """Return the files with tests of a module, nearest first; both dictionaries have files with what they import."""
-    parts = [part for part in module.relative_to(ROOT).with_suffix("").parts if part != "__init__"]
-    defined = [each.name for each in ast.parse(module.read_bytes()).body if hasattr(each, "name")]
-    names = {".".join(parts)} | {".".join([*parts[:end], name]) for end in range(2, len(parts)) for name in defined}
-    room = module.relative_to(ROOT).parts[1]
-    mates = {path: used for path, used in tests.items() if path.relative_to(ROOT).parts[1] in {room, path.name}}
-    found = [path for path in mates if path.stem.startswith(f"test_{module.stem}")]
-    found.sort(key=lambda path: (path.parent.name != module.parent.name, path.stem != f"test_{module.stem}"))
-    found += [path for path, used in mates.items() if names & used]
-    users = {".".join(each.relative_to(ROOT).with_suffix("").parts) for each, used in package.items() if names & used}
-    found += [path for path, used in mates.items() if users & used]
-    found += [
-        path for path in mates if path.parent == ROOT / "tests" / module.parent.relative_to(ROOT / "ik_triangulation")
-    ]
-    return list(dict.fromkeys(found))
+def pytest_configure(config):
+    """As a plugin of pytest: record where it is asked for."""
+    if "LINES_OF_TESTS" in os.environ:
+        config.pluginmanager.register(Recorder())
+
+
+def pytest_collection_modifyitems(items):
+    """As a plugin of pytest: run the tests that were chosen, in their order."""
+    chosen = os.environ.get("CHOSEN_TESTS")
+    if chosen:
+        found = {item.nodeid: item for item in items}
+        items[:] = [found[name] for name in Path(chosen).read_text(encoding="utf-8").splitlines() if name in found]
 
 
 def pytest_runtest_setup(item):
     """As a plugin of pytest: begin no test when the time is over."""
-    if time.process_time() > int(os.environ["SECONDS_OF_TESTS"]):
+    if time.process_time() > float(os.environ["SECONDS_OF_TESTS"]):
         item.session.shouldstop = "the time is over"
 
 
-def outcome(mutation, copy, files, seconds):
+def run(copy, arguments, seconds, limit=None, **more):
+    """Run tests in a copy of the checkout for so long; returns the first that fails, or None."""
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", "mutations", *arguments]
+    given = {**os.environ, "PYTHONPATH": str(copy / "scripts"), "SECONDS_OF_TESTS": str(seconds), **more}
+    given.pop("PYTHONDONTWRITEBYTECODE", None)  # what one run has compiled, the next one reads
+    how = {"cwd": copy, "env": given, "capture_output": True, "text": True, "check": False}
+    limits = [limit or resource.RLIM_INFINITY] * 2
+    done = subprocess.run(command, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limits), **how)
+    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return next(iter(failed), None if done.returncode in {0, 2, 5} else f"ended with {done.returncode}")
+
+
+def recorded(copy, room):
+    """Return how long each test of a room takes and its name, and by line of the package the numbers of those there."""
+    place = copy / "lines.json"
+    tests = [f"tests/{room}"] if room else map(str, sorted((copy / "tests").glob("test_*.py")))
+    failed = run(copy, tests, math.inf, LINES_OF_TESTS=str(place))
+    if failed:
+        sys.exit(f"Without any mutation: {failed}")
+    return json.loads(place.read_text(encoding="utf-8"))
+
+
+def tests_of(mutation, tests, lines):
+    """Return the tests that run the line of a mutation, quickest first; of one that is only imported, its module's."""
+    path, line, _, end, _ = mutation
+    module, source = path.relative_to(ROOT / "ik_triangulation").as_posix(), path.read_bytes()
+    last = source[:end].count(b"\n") + 1
+    for each in ast.walk(ast.parse(source)):  # constants run with the statement that they are in
+        if isinstance(each, ast.stmt) and not hasattr(each, "body") and each.lineno <= line <= last <= each.end_lineno:
+            line, last = each.lineno, each.end_lineno
+    found = {number for each in range(line, last + 1) for number in lines.get(f"{module}:{each}", ())}
+    if 0 in found:  # before the first test
+        found |= {number for each, some in lines.items() if each.startswith(f"{module}:") for number in some}
+        found = found - {0} or set(range(1, len(tests) + 1))  # of one that defines settings alone, all
+    return [name for _, name in sorted(tests[number - 1] for number in found)]
+
+
+def outcome(mutation, copy, tests, seconds):
     """Return what the tests say to a mutation in a copy of the checkout; None if they do not notice it."""
     path, _, start, end, new = mutation
     place = copy / path.relative_to(ROOT)
     source, stamp = place.read_bytes(), place.stat()
     place.write_bytes(source[:start] + new.encode() + source[end:])
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "mutations", *files]
-    given = {**os.environ, "PYTHONPATH": str(copy / "scripts"), "SECONDS_OF_TESTS": str(seconds)}
-    given.pop("PYTHONDONTWRITEBYTECODE", None)  # what one run has compiled, the next one reads
-    how = {"cwd": copy, "env": given, "capture_output": True, "text": True, "check": False}
-    limits = seconds + HANGS, seconds + HANGS
+    chosen = copy / "chosen.txt"
+    chosen.write_text("\n".join(tests), encoding="utf-8")
+    files = sorted({name.partition("::")[0] for name in tests})
     try:
-        done = subprocess.run(command, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limits), **how)
+        return run(copy, ["-x", *files], seconds, seconds + HANGS, CHOSEN_TESTS=str(chosen)) if tests else None
     finally:
         place.write_bytes(source)
         os.utime(place, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return next(iter(failed), None if done.returncode in {0, 2, 5} else f"ended with {done.returncode}")
 
 
 def main():
@@ -161,24 +209,23 @@ def main():
     draw = random.Random(given.seed)
     part, parts = map(int, given.part.split("/"))
     drawn = [draw.choice(line) for line in draw.sample(lines, given.number)][part::parts]
-    used = {path: imports(path) for path in package}
-    tests = {path: imports(path) for path in sorted((ROOT / "tests").rglob("test_*.py"))}
-    survived = 0
+    survived, rooms = 0, {}
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, "checkout")
+        copy = Path(folder, "checkout").resolve()
         for name in subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, copy / name)
-        probe = [str(file.relative_to(ROOT)) for file in tests_beside(drawn[0][0], used, tests)]
-        failed = outcome((drawn[0][0], 1, 0, 0, ""), copy, probe, given.seconds)
-        if failed:
-            sys.exit(f"Without any mutation: {failed}")
-        for path, line, start, end, new in drawn:
-            beside = [str(file.relative_to(ROOT)) for file in tests_beside(path, used, tests)]
-            caught = outcome((path, line, start, end, new), copy, beside, given.seconds) if beside else None
+        for mutation in drawn:
+            path, line, start, end, new = mutation
+            room = path.relative_to(ROOT / "ik_triangulation").parts[0]
+            room = room if (ROOT / "tests" / room).is_dir() else ""  # of the package itself
+            if room not in rooms:
+                rooms[room] = recorded(copy, room)
+            tests = tests_of(mutation, *rooms[room])
+            caught = outcome(mutation, copy, tests, given.seconds)
             survived += caught is None
-            old = (copy / path.relative_to(ROOT)).read_bytes()[start:end].decode()
-            shown = [" ".join(each.split())[:90] for each in (old, new, caught or f"SURVIVED {len(beside)} files")]
+            old = path.read_bytes()[start:end].decode()
+            shown = [" ".join(each.split())[:90] for each in (old, new, caught or f"SURVIVED {len(tests)} tests")]
             print("{}:{}: {}  ->  {}\n    {}".format(path.relative_to(ROOT), line, *shown), flush=True)
     print(f"{survived} of {len(drawn)} survived")
 

@@ -67,9 +67,9 @@ def off_their_limbs(rig, names=LIMB_BONES):
                 bone.roll += random.uniform(-pi, pi)
 
 
-def with_noise(rig, size=1e-5):
+def with_noise(rig, size=1e-5, seed=3):
     """Move and turn every bone by rounding."""
-    random = Random(3)
+    random = Random(seed)
 
     def noise():
         return Vector([random.uniform(-size, size) for _ in range(3)])

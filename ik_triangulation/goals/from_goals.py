@@ -122,8 +122,6 @@ def _moved(shape: Target, frames: Numbers) -> BatchTarget | Refusal:
     axes = np.moveaxis(frames[:, :3, :3], 0, -1)
     scales = lengths(axes.swapaxes(0, 1))  # of each axis (3, F)
     scale = scales.mean(0)
-    if not (scale > 0.0).all():
-        return Refusal("the target is scaled to zero")
     turn, place = axes / scale, np.ascontiguousarray(frames[:, :3, 3].T)
     square = np.einsum("ijf,ikf->jkf", turn, turn)
     if np.abs(square - IDENTITY).max() > _UNIFORM:

@@ -117,10 +117,7 @@ class Support:
     @classmethod
     def under(cls, contacts: Numbers, up: Numbers, margin: float = 0.0) -> Support:
         """The hulls of contacts (c, 3, F or 1) seen along `up` (3), shrunk to their middles by a share `margin`."""
-        u, v = square_to(up[:, None])
-        across = np.stack((u[:, 0], v[:, 0]))
-        if np.dot(np.cross(across[0], across[1]), up) < 0.0:
-            across = across[::-1]
+        across = np.stack([each[:, 0] for each in square_to(up[:, None])])
         seen = np.einsum("ij,cjf->cif", across, contacts)
         if (seen == seen[..., :1]).all():
             seen = seen[..., :1]

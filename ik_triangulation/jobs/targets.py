@@ -233,6 +233,8 @@ def _place_target(
     target, bone = motion.limb.target, motion.limb.armature.pose.bones[motion.limb.tip]
     waits = hasattr(bone, "ik_triangulation") and bone.ik_triangulation.target == target and is_waiting(bone)
     as_made = _follows_hand(target, motion.limb.subtarget)
+    # Of what it shows before it is turned, which would count as a request.
+    requests_none = as_made and orientation_of(motion.limb, looks_of(target, "", view_layer.depsgraph)) == "NONE"
     if waits:
         keep_waiting(bone, undo)
     elif as_made:
@@ -242,7 +244,7 @@ def _place_target(
         prop = each.path.rpartition(".")[2]
         undo.callback(setattr, motion.owner, prop, tuple(getattr(motion.owner, prop)))
         setattr(motion.owner, prop, each.values[0].tolist())
-    if as_made and orientation_of(motion.limb, looks_of(target, "", view_layer.depsgraph)) == "NONE":
+    if requests_none:
         remember_rotation(target)
         channels = channels[:1]
     if waits and not key:

@@ -24,12 +24,12 @@ from ..goals.support import BalanceTask
 from ..goals.task import Task
 from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import Geometry, States, Tree
+from ..kinematics.batch.algebra import angles_between
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import Descent
 from ..solvers.body.priorities import at_two_levels, exactly
 from ..solvers.natural.posture import Posture, Relaxation
 from ..solvers.natural.soft_edge import Pace, runs_of
-from .jumps import turns_by_joint
 
 _SMALL, _LARGE = 0.1, 0.22  # turns [rad] that are never hasty, and that are if they are more than _OVER the median
 _OVER, _FAR_OVER = 1.5, 3.0  # times the median of a joint's turns; from the second on all but small ones are hasty
@@ -37,7 +37,7 @@ _STILL = 0.005  # [rad] turn of a joint that does not count for the median
 _MARGINS = (8, 16)  # frames on either side of a hasty turn that may move, one pass after the other
 _ROUNDS, _AVERAGES = 6, 6  # in each pass, and averagings over time in each round
 _CALMER = 0.98  # share of the excess that is left at most
-_UNEVEN = 1.35  # times the unrest before that calmer turns may cost
+_UNEVEN, _EVENER = 1.35, 0.7  # times the unrest before: what calmer turns may cost, and what makes slower ones calmer
 _STEPS = 2  # in each round
 _FINE = Descent(iterations=12, stall=4)  # after all rounds
 
@@ -50,7 +50,8 @@ def eased(
     Nor do the joints, taken together, travel much less evenly than before.
     """
     for margin in _MARGINS:
-        haste = _haste(tree, states)
+        turns = _turns(tree, states)
+        haste = _haste(turns)
         moving = _moving(haste.max(0, initial=0.0) > 1.0, margin)
         frames = np.flatnonzero(moving)
         if not len(frames):
@@ -68,17 +69,21 @@ def eased(
             yield
         exactly(tree, some, goals, steady.take(frames) if steady else None, _FINE, frames)
         tried.put(frames, some)
-        now = _haste(tree, tried)
+        now = _turns(tree, tried)
+        hastier = _haste(now)
         before_unrest, after_unrest = unrest(tree, states), unrest(tree, tried)
         after, before = (System(tree, each, goals) for each in (some, states.take(frames)))
         lost = ~after.met & (before.met | (after.value > before.value))
         states = states.copy()
         for row in np.split(np.arange(len(frames)), np.flatnonzero(np.diff(frames) > 1) + 1):
             around = slice(frames[row[0]] - 1, frames[row[-1]] + 1)
-            calmer = now[:, around].max() <= max(_CALMER * haste[:, around].max(), 1.0)
             bends = slice(max(frames[row[0]] - 2, 0), frames[row[-1]] + 1)
-            even = after_unrest[bends].sum() <= _UNEVEN * before_unrest[bends].sum()  # or hips shake for calm arms
-            if calmer and even and not lost[row].any():
+            uneven, even = after_unrest[bends].sum(), before_unrest[bends].sum()
+            calmer = hastier[:, around].max() <= max(_CALMER * haste[:, around].max(), 1.0)
+            calmer &= uneven <= _UNEVEN * even  # or hips shake for calm arms
+            # A stiff joint may turn more than it did, where none turns as much as one did and all are far more even.
+            slower = now[:, around].max() <= _CALMER * turns[:, around].max() and uneven <= _EVENER * even
+            if (calmer or slower) and not lost[row].any():
                 states.put(frames[row], some.take(row))
     return states
 
@@ -105,9 +110,14 @@ def _moving(hasty: Mask, margin: int) -> Mask:
     return moving
 
 
-def _haste(tree: Tree, states: States) -> Numbers:
+def _turns(tree: Tree, states: States) -> Numbers:
+    """Turns (n, F - 1) [rad] of the joints from frame to frame."""
+    rotations = tree.rotations(states)
+    return angles_between(rotations[..., 1:], rotations[..., :-1])
+
+
+def _haste(turns: Numbers) -> Numbers:
     """Turns (n, F - 1) of the joints from frame to frame, 1.0 being the largest that is not hasty."""
-    turns = turns_by_joint(tree.rotations(states))[:, 1:]
     counted = np.where(turns > _STILL, turns, np.nan)
     some = np.isfinite(counted).any(1)
     median = np.zeros(len(turns))

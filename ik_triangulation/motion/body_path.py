@@ -23,7 +23,7 @@ from ..goals.orientation import AlongTask, LookTask, OrientTask
 from ..goals.task import Level, PlaceTask, Task
 from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import Geometry, States, Tree
-from ..kinematics.batch.algebra import at, lengths
+from ..kinematics.batch.algebra import angles_between, at
 from ..kinematics.body_anatomy import Part
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import Descent, descend, hold, precisely
@@ -98,10 +98,7 @@ _ON_ITS_WAY = Descent(iterations=20, stall=4)
 def largest_turns(tree: Tree, states: States) -> Numbers:
     """Largest turn of any joint [rad] from each frame to the next (F - 1)."""
     rotations = tree.rotations(states)
-    sine = 0.5 * np.minimum(
-        lengths(rotations[..., 1:] - rotations[..., :-1]), lengths(rotations[..., 1:] + rotations[..., :-1])
-    )
-    turns: Numbers = 4.0 * np.arcsin(np.minimum(sine, 1.0)).max(0)  # exact for small turns too
+    turns: Numbers = angles_between(rotations[..., 1:], rotations[..., :-1]).max(0)
     return turns
 
 

@@ -197,7 +197,7 @@ def standing(
     tree = body.tree
     shares = {task.tip: influence.get(task.tip, np.ones(1)) for task in held}
     wanted = np.min([(share > 0.0) * np.ones(len(reference)) for share in shares.values()], axis=0) > 0.0
-    if not held or System(tree, reference, held).met[wanted].all():
+    if System(tree, reference, held).met[wanted].all():
         return reference
     own = np.any([_own_joints(tree, tip) for tip in shares], axis=0)
     joints = [joint if own[number] else replace(joint, freedom=Locked()) for number, joint in enumerate(body.joints)]

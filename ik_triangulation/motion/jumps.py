@@ -205,11 +205,11 @@ def turned(chain: Chain, path: Sequence[Rotations], k: int) -> JointStep:
 def turns_along(rotations: Numbers) -> Numbers:
     """Largest rotation [rad] of a joint to each frame from the one before (F), of unit quaternions (n, 4, F)."""
     along = np.zeros(rotations.shape[-1])
-    along[1:] = turns_between(rotations[..., :-1], rotations[..., 1:])
+    along[1:] = turns_from(rotations[..., :-1], rotations[..., 1:])
     return along
 
 
-def turns_between(before: Numbers, after: Numbers) -> Numbers:
+def turns_from(before: Numbers, after: Numbers) -> Numbers:
     """Largest rotation [rad] of a joint (F) from poses of unit quaternions (n, 4, F) to others."""
     turned: Numbers = 2.0 * np.arccos(_alike(before, after).min(0, initial=1.0))
     return turned

@@ -24,7 +24,7 @@ from ..kinematics.batch.tree import joined
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import PRECISE, at_one_level, descend, hold, precisely
 from ..solvers.batch.restarts import ROUNDS, restart
-from .jumps import turns_between, turns_of
+from .jumps import turns_from, turns_of
 
 KNOT_WAY = 0.5  # share of the reach that the goal moves from one knot to the next
 _MANY, _SHORT_WAY = 60, 0.4  # joints of a chain that folds over a longer distance, and that distance
@@ -94,7 +94,7 @@ class Tracked:
             after = np.union1d(frames[frames > 0], frames[frames < len(self.states) - 1] + 1)
             rotations = (self._tree.rotations(self.states.take(each)) for each in (after - 1, after))
             self._turns = self._turns.copy()
-            self._turns[after] = turns_between(*rotations)
+            self._turns[after] = turns_from(*rotations)
         self._replaced.clear()
         return self._turns
 

@@ -6,7 +6,7 @@ matrix_world, rows), `bones` (each with `name`, `parent`, and `head` and `tail` 
 truly has: `part`, `side`, `bones` from the trunk outwards, `hinge` (the bone that begins at the elbow or knee), `end`
 (hand or foot); `extra` for limbs that are not the character's own. A limb is found if it begins, bends and ends at the
 true bones, on the true side. With --made as many skeletons of each kind of made_skeletons.py are recognized as well,
-whose names say nothing.
+whose names say nothing, with --varied as many variations of each file by varied_skeletons.py.
 """
 
 import json
@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from . import made_skeletons
+from .varied_skeletons import varied
 
 FIRST_SEED = 100  # of skeletons that are made; nothing was developed on these
 
@@ -67,6 +68,7 @@ def judge(data, named):
 def add_arguments(parser):
     parser.add_argument("folder", type=Path, nargs="?", help="skeletons as JSON files")
     parser.add_argument("--made", type=int, default=0, help="skeletons of each kind that are made at random")
+    parser.add_argument("--varied", type=int, default=0, help="variations of each skeleton of the folder")
     parser.add_argument("--each", action="store_true", help="name the skeletons that are not recognized whole")
 
 
@@ -75,6 +77,8 @@ def skeletons_of(arguments):
     for path in sorted(arguments.folder.glob("*.json")) if arguments.folder else ():
         data = json.loads(path.read_text(encoding="utf-8"))
         yield data["kind"], data
+        for seed in range(FIRST_SEED, FIRST_SEED + arguments.varied):
+            yield f"varied: {data['kind']}", varied(data, seed)
     for kind, make in made_skeletons.KINDS.items():
         for seed in range(FIRST_SEED, FIRST_SEED + arguments.made):
             yield f"made: {kind}", make(seed)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A field that is followed: one bounded step, an exact circle by a vortex, rest at what attracts, and no restarts."""
 
-from math import inf, nan, pi
+from math import dist, inf, nan, pi
 from random import Random
 
+import mathutils
 import numpy as np
 import pytest
 from mathutils import Euler, Matrix, Vector
@@ -145,3 +146,62 @@ def test_a_step_that_is_no_length_is_refused(step):
 def test_a_field_without_numbers_is_told_with_the_place():
     with pytest.raises(TargetError, match=r"Flow has no finite vector at \(1\.0, 2\.0, 3\.0\)"):
         Flow(lambda place: (nan, 0.0, 0.0), 0.1).after(Vector((1.0, 2.0, 3.0)))
+
+
+def test_the_place_one_step_on_is_the_nearest_and_nothing_is_out_of_reach():
+    flow = Flow(lambda place: Vector((0.0, 0.0, 1.0)), 0.2)
+    point = Vector((1.0, 2.0, 3.0))
+    assert flow.closest(point) == flow.after(point) == Vector((1.0, 2.0, 3.2))
+    assert flow.least_distance(point) == 0.0
+
+
+def test_a_harmonic_field_pulls_to_its_rest_length_and_gravity_weakens_with_the_square():
+    random = Random(5)
+    for _ in range(10):
+        arm = random_direction(random) * random.uniform(0.2, 3.0)
+        place, size = FRAME.translation + arm, random.uniform(0.0, 2.0)
+        spring = ForceField(kind="HARMONIC", frame=FRAME, strength=2.0, size=size)
+        assert spring(place)[:] == pytest.approx((arm.normalized() * 2.0 * (size - arm.length))[:], abs=1e-5)
+        heavy = ForceField(kind="FORCE", frame=FRAME, strength=-3.0, is_gravity=True)
+        assert heavy(place)[:] == pytest.approx((arm * (-3.0 / arm.length**3))[:], rel=1e-3, abs=1e-5)
+
+
+def test_turbulence_is_noise_of_three_octaves_of_its_size_and_goes_along_with_its_field():
+    random = Random(6)
+
+    def noise(*place):
+        octaves = [mathutils.noise.noise(Vector(place) * each, noise_basis="PERLIN_NEW") for each in (1.0, 2.0, 4.0)]
+        return float(np.average(octaves, weights=(4.0, 2.0, 1.0)))
+
+    for size in (0.0, 0.7):
+        for _ in range(5):
+            place = 3.0 * random_direction(random)
+            x, y, z = place / (size or 1.0)
+            wanted = Vector((noise(x, y, z), noise(y, z, x), noise(z, x, y))) * 1.5
+            still, moved = (
+                ForceField(kind="TURBULENCE", frame=FRAME, strength=1.5, size=size, is_global=each)
+                for each in (True, False)
+            )
+            assert still(place)[:] == pytest.approx(wanted[:], abs=1e-5)
+            assert moved(place + FRAME.translation - AXIS)[:] == pytest.approx(wanted[:], abs=1e-4)
+
+
+def test_a_surface_pushes_along_its_normal_or_away_from_its_nearest_place():
+    there, normal = Vector((0.1, 0.2, 0.3)), Vector((0.0, 0.6, 0.8))
+    place = there + Vector((0.3, -0.4, 0.0))
+    far = FieldFalloff(power=1.0)
+    wind, push = (
+        ForceField(kind=kind, frame=FRAME, falloff=far, nearest=lambda point: (there, normal))(place)
+        for kind in ("WIND", "FORCE")
+    )
+    assert wind[:] == pytest.approx((normal / 1.5)[:], abs=1e-6)
+    assert push[:] == pytest.approx((0.4, -0.8 / 1.5, 0.0), abs=1e-6)
+    assert dist(push, (0.0, 0.0, 0.0)) == pytest.approx(1.0 / 1.5, rel=1e-6)
+
+
+def test_the_strength_of_a_guide_falls_off_from_its_least_distance_on():
+    path = np.array([(0.0, 0.0, 0.0), (10.0, 0.0, 0.0)])
+    falloff = FieldFalloff(power=2.0, least=0.5, most=4.0)
+    guide = ForceField(kind="GUIDE", frame=Matrix.Identity(4), path=path, falloff=falloff)
+    for off, strength in ((0.0, 1.0), (0.4, 1.0), (1.5, 0.25), (3.5, 1.0 / 16.0), (4.1, 0.0)):
+        assert guide(Vector((5.0, off, 0.0))).length == pytest.approx(strength, abs=1e-6)

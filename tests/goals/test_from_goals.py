@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
+from ik_triangulation.errors import TargetError
 from ik_triangulation.goals import (
     Direction,
     Effort,
     Field,
     Goal,
+    LookAt,
     Near,
     Orientation,
     Plane,
@@ -21,7 +23,8 @@ from ik_triangulation.goals import (
     Sphere,
     Transformed,
 )
-from ik_triangulation.goals.from_goals import Refusal, tasks_of
+from ik_triangulation.goals.from_goals import Refusal, are_formulas, tasks_of
+from ik_triangulation.goals.orientation import missing_angle
 from ik_triangulation.kinematics import Pose
 from ik_triangulation.kinematics.batch import Geometry, Tree
 
@@ -113,6 +116,9 @@ def test_what_has_no_form_on_arrays_is_refused_with_a_reason():
         ([Goal(point), Goal(point, (Direction(up),))], "some frames only"),
         ([Goal(point), Goal(Plane((0, 0, 0), up))], "changes from frame to frame"),
         ([Goal(point, (Direction(up, weight=0.5),)), Goal(point, (Direction(up),))], "is animated"),
+        ([Goal(point, (Direction(up),)), Goal(point, (Direction(up, axis=up),))], "direction is for another axis"),
+        ([Goal(point, (LookAt(up),)), Goal(point, (LookAt(up, origin=up),))], "look is for another axis of the bone"),
+        ([Goal(Transformed(Field(lambda place: place), Matrix()))], "shape Field"),
     ):
         assert reason in tasks_of(goals, 1.0).reason
 
@@ -125,3 +131,34 @@ def test_a_goal_that_rests_is_a_single_column():
     (task,) = tasks_of([Goal(Point((0, 0, 1)))] * 5, 1.0)
     assert task.target.place.shape == (3, 1)
     assert np.array_equal(task.target.place[:, 0], (0.0, 0.0, 1.0))
+
+
+def test_a_shape_that_all_share_is_as_far_away_as_the_target_itself():
+    some = poses(7)
+    for shape in SHAPES:
+        (off,) = measured(some, [Goal(shape)] * COUNT)
+        assert off == pytest.approx([(shape.closest(pose.tip) - pose.tip).length for pose in some], abs=1e-5)
+
+
+def test_only_a_shape_stretched_unevenly_is_no_formula():
+    def tasks(*scale):
+        return tasks_of([Goal(Transformed(SHAPES[1], Matrix.Diagonal((*scale, 1.0))))] * 2, 1.0)
+
+    assert are_formulas(tasks(2.0, 2.0, 2.0))
+    assert not are_formulas(tasks(2.0, 1.0, 2.0))
+    assert not are_formulas(Refusal("none"))
+    assert are_formulas([])
+
+
+def test_the_largest_angle_to_what_is_wanted_is_missing():
+    rotation, place = Quaternion((0.0, 0.0, 1.0), 0.5), Vector((1.0, 0.0, 0.0))
+    half, ahead = Orientation(Quaternion((0.0, 0.0, 1.0), 0.8)), Direction(rotation @ Vector((0.0, 1.0, 0.0)))
+    look = LookAt(place + Quaternion((0.0, 0.0, 1.0), 1.1) @ Vector((0.0, 2.0, 0.0)))
+    assert missing_angle([half, ahead], place, rotation) == pytest.approx(0.3, abs=1e-5)
+    assert missing_angle([half, look, ahead], place, rotation) == pytest.approx(0.6, abs=1e-5)
+    assert missing_angle([Effort(Vector((0, 0, -1)))], place, rotation) is None
+
+
+def test_a_point_that_is_nowhere_is_refused():
+    with pytest.raises(TargetError, match=r"Target location \(.*\) is not finite"):
+        Point((0.0, float("nan"), 1.0))

@@ -3,6 +3,7 @@
 
 from math import radians
 
+import numpy as np
 import pytest
 from mathutils import Quaternion, Vector
 
@@ -80,3 +81,28 @@ def test_goals_without_a_form_for_bodies_are_refused_by_the_name_of_their_tip():
             body_tasks(FIGURE, {"hand.L": [goal]}, ANGLE)
     with pytest.raises(TargetError, match="one axis"):
         body_tasks(FIGURE, {"head": [LookAt(Vector((0, 1, 0))), LookAt(Vector((0, 1, 0)), Vector((1, 0, 0)))]}, ANGLE)
+
+
+def test_balance_stands_on_a_tip_as_much_as_it_counts():
+    """The middle of the area goes from between the feet to the one that counts alone; without any there is none."""
+    names, frames = ["foot.L", "foot.R"], np.repeat(STAND.frames[..., None], 4, -1)
+    influence = {"foot.L": np.array([1.0, 1.0, 1.0, 0.0]), "foot.R": np.array([1.0, 0.5, 0.0, 0.0])}
+    some = balance_of(FIGURE, names, frames, influence=influence)
+    assert some.present.tolist() == [1.0, 1.0, 1.0, 0.0]
+    both, left = (balance_of(FIGURE, each, frames).support for each in (names, names[:1]))
+    ends = (
+        np.array([each.corners.min(0)[:, 0] for each in (both, left)]),
+        np.array([each.corners.max(0)[:, 0] for each in (both, left)]),
+    )
+    low, high = some.support.corners.min(0), some.support.corners.max(0)
+    for found, (whole, alone) in zip((low, high), ends, strict=True):
+        assert found[:, 0] == pytest.approx(whole, abs=1e-9)
+        assert found[:, 2] == pytest.approx(alone, abs=1e-9)
+        assert (np.minimum(whole, alone) - 1e-9 <= found[:, 1]).all()
+        assert (found[:, 1] <= np.maximum(whole, alone) + 1e-9).all()
+    sizes = high - low
+    assert (sizes[:, 2] <= sizes[:, 1] + 1e-9).all()
+    assert sizes[:, 1].sum() < sizes[:, 0].sum() - 1e-3
+    full = balance_of(FIGURE, names, frames, influence={name: np.ones(4) for name in names})
+    assert full.present.tolist() == [1.0]
+    assert full.support.corners == pytest.approx(both.corners)

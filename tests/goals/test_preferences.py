@@ -105,3 +105,20 @@ def test_what_differs_from_frame_to_frame_is_refused_with_a_reason():
         assert isinstance(found, Refusal)
         assert reason in found.reason
     assert preferences_of([Goal(point, (Effort(DOWN, 0.0),))], Tree.of(pose.chain), 1.0) == []
+
+
+def test_what_a_library_has_no_form_for_is_refused_by_its_kind():
+    class Own:
+        weight, can_be_met = 1.0, False
+
+    found = preferences_of([Goal(Point((0, 0, 1)), (Own(),))], Tree.of(poses(1)[0].chain), 1.0)
+    assert found == Refusal("Own has no form for all frames at once")
+
+
+def test_no_obstacles_are_no_task_and_rotations_that_are_the_same_one_column():
+    (pose,) = poses(1)[:1]
+    tree, point = Tree.of(pose.chain), Point((0, 0, 1))
+    assert preferences_of([Goal(point, (Avoid(()),))] * 2, tree, 1.0) == []
+    for wanted, columns in (([pose.rotations] * 3, 1), ([pose.rotations, pose.rotations[::-1]], 2)):
+        (task,) = preferences_of([Goal(point, (Near(each),)) for each in wanted], tree, 1.0)
+        assert task.rotations.shape == (len(pose), 4, columns)

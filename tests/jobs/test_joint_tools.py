@@ -10,7 +10,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import AnimationError, ChainError
 from ik_triangulation.jobs import joint_tools as joints
-from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
+from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked, framed
 from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle
 from ik_triangulation.rig.freedom import freedom_of, limits_of, stiffness_of
 
@@ -389,3 +389,40 @@ def test_bones_without_keys_are_refused_by_name():
 
 
 # The panel
+
+
+@pytest.mark.parametrize(
+    ("freedom", "kind", "limits"),
+    [
+        (Free(), "Free", ""),
+        (Locked(), "Locked", ""),
+        (Hinge(Vector((0.0, 0.0, 1.0)), -inf, inf), "Hinge Z", ""),
+        (Hinge(Vector((0.0, -1.0, 0.0)), -inf, 0.0), "Hinge -Y", "any to 0°"),
+        (Hinge(Vector((1.0, 1.0, 0.0)), 0.0, inf), "Hinge", "0° to any"),
+        (Hinge(Vector((1.0, 0.0, 0.0)), 0.5, 0.5), "Locked", "29° to 29°"),
+        (Cone(pi / 4.0), "Cone", "to 45°"),
+        (framed(Cone(pi / 4.0, 0.0, 0.0), Quaternion((0.6, 0.8, 0.0, 0.0))), "Cone", "to 45°, twist 0° to 0°"),
+        (EulerLimits("XYZ", (0.1, 0.1, 0.1), (0.1, 0.1, 0.1)), "Locked", "X 6° to 6°, Y 6° to 6°, Z 6° to 6°"),
+        (Cone(pi / 4.0, -0.1, 0.1), "Cone", "to 45°, twist -6° to 6°"),
+        (EulerLimits("XYZ", (-pi, -inf, 0.0), (pi, inf, 1.0)), "Euler", "X -180° to 180°, Z 0° to 57°"),
+    ],
+)
+def test_what_a_joint_may_do_is_said_in_few_words(freedom, kind, limits):
+    assert (joints.kind_text(freedom), joints.range_text(freedom)) == (kind, limits)
+
+
+def test_a_joint_as_posed_is_told_with_its_angle_its_ends_and_whether_it_is_outside():
+    rig = chain_rig(2)
+    bone = rig.pose.bones["Bone 1"]
+    bone.rotation_quaternion = about(Vector((0.6, 0.0, 0.8)), 0.7)
+    free = joints.joint_now(bone)
+    assert (type(free.freedom), free.ends, free.outside) == (Free, [], False)
+    assert free.angle == pytest.approx(0.7, abs=1e-5)
+    ik_panel(bone, x=(-0.5, 1.0))
+    bone.ik_stiffness_x = 0.4
+    for angle, ends, outside in ((0.3, 0, False), (-0.5, 1, False), (-0.8, 1, True)):
+        bone.rotation_quaternion = about(Vector((1.0, 0.0, 0.0)), angle)
+        now = joints.joint_now(bone)
+        assert isinstance(now.freedom, Hinge)
+        assert now.angle == pytest.approx(max(angle, -0.5), abs=1e-5)
+        assert (len(now.ends), now.outside, now.stiff) == (ends, outside, stiffness_of(bone))

@@ -6,11 +6,11 @@ import pytest
 from mathutils import Euler, Vector
 
 from ik_triangulation.errors import AnimationError
-from ik_triangulation.jobs.removal import remove_everything, remove_limb
+from ik_triangulation.jobs.removal import remove_everything, remove_limb, remove_targets
 from ik_triangulation.jobs.setup import add_limbs
 
 from ..bodies import human_rig, set_up_rig
-from ..rigs import chain_rig, contents, curves_of, evaluated_tip
+from ..rigs import chain_rig, contents, curves_of, empty, evaluated_tip
 from .arms import choose
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -124,3 +124,22 @@ def test_nothing_is_removed_where_the_action_cannot_be_edited():
     with pytest.raises(AnimationError):
         remove_everything(rig)
     assert rig.pose.bones["Bone 2"].ik_triangulation.target == target
+
+
+def test_targets_alone_go_with_their_actions_and_keys_settings_and_targets_of_ones_own_stay():
+    rig, target = made_limb()
+    limb = rig.pose.bones["Bone 2"].ik_triangulation
+    limb.chain_count, limb.pole_target = 2, target
+    mine = empty("Mine")
+    stops = [limb.reach_stops.add() for _ in range(2)]
+    stops[0].target, stops[1].target = target, mine
+    other = rig.pose.bones["Bone 1"].ik_triangulation
+    other.target, other.pole_target = mine, target
+    target.keyframe_insert("location", frame=1)
+    rig.pose.bones["Bone 0"].keyframe_insert("location", frame=1)
+    assert remove_targets(rig) == 1
+    assert (limb.target, limb.pole_target, stops[0].target, other.pole_target) == (None,) * 4
+    assert (stops[1].target, other.target, limb.chain_count) == (mine, mine, 2)
+    assert [ob.name for ob in bpy.data.objects if ob.type == "EMPTY"] == ["Mine"]
+    assert list(bpy.data.actions) == [rig.animation_data.action]
+    assert remove_targets(rig) == 0

@@ -108,6 +108,7 @@ def test_a_motion_goes_from_ik_to_fk_and_back(made):
     own = [f"{name}.fk" for name in ARM] if made == "switched" else ARM
     out = transfer(rig, "FK", 1, 12)
     assert [each.tip for each in out.limbs] == [own[-1]]
+    assert out.keys == out.limbs[0].keys > 0
     assert max(off(before, frames_of(rig, KEYS))) < 0.1
     turned = [curve for curve in curves_of(rig) if any(f'"{name}"].rotation' in curve.data_path for name in own)]
     assert {tuple(key_frames(curve)) for curve in turned} == {KEYS}

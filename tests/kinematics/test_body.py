@@ -110,3 +110,9 @@ def test_scaled_bones_and_unknown_tips_are_named():
 
 def test_several_roots_are_fine_where_nothing_moves_them():
     assert fork(parents=[-1, 0, -1, 1], hips_motion="FIXED").tree.columns > 0
+
+
+def test_heads_of_a_pose_are_those_of_the_chain_to_a_tip():
+    pose = BodyPose(fork(), Matrix.Translation((5, 6, 7)), [Quaternion((0, 0, 1), 0.1 * i) for i in range(4)])
+    for joint, other in ((0, 0), (1, 1), (3, 2)):
+        assert (pose.head(joint) - pose.limb("R").head(other)).length < 1e-5

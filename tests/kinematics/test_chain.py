@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A chain knows its lengths and what it can reach, cannot be changed, and joints that do not form one are refused."""
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from math import inf, nan, pi
 from random import Random
 
 import numpy as np
 import pytest
-from mathutils import Quaternion, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import ChainError
 from ik_triangulation.kinematics import Chain, Free, Joint
@@ -135,3 +135,20 @@ def test_a_single_link_reaches_a_sphere_and_nothing_else():
     chain = straight((3.0,))
     assert chain.reaches == ((3.0, 3.0), (0.0, 0.0))
     assert chain.plain
+
+
+def test_a_stiffness_that_is_no_share_is_refused_by_the_bones_name():
+    for stiffness in (-0.1, 1.1, nan):
+        with pytest.raises(ChainError, match=r"'joint' has a stiffness of .*\. Give it one from 0 to 1"):
+            Chain([replace(joint(), stiffness=stiffness)], Vector((0, 1, 0)))
+    assert Chain([replace(joint(), stiffness=1.0), replace(joint(), stiffness=0.0)], Vector((0, 1, 0))).reach == 1.0
+
+
+def test_a_bone_under_one_that_is_scaled_flat_has_no_way_back():
+    chain = Chain(
+        [replace(joint(name="flat"), scale=Vector((1, 0, 1))), joint((0, 1, 0), name="hand")], Vector((0, 1, 0))
+    )
+    pose = chain.rest_pose()
+    assert pose.back(0) == Matrix.Identity(3)
+    with pytest.raises(ChainError, match="Bone 'hand' is turned in a frame that is scaled flat"):
+        pose.back(1)

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mathutils import Quaternion, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.kinematics.rotation import (
     about,
     angle_between,
+    orientation,
     orthogonal,
+    rejection,
     rotation_angle,
     rotation_between,
     twist,
@@ -155,3 +157,29 @@ def test_wrapping_keeps_the_angle_in_half_a_turn_either_way(angle):
     assert -pi <= wrapped <= pi
     assert cos(wrapped - angle) == pytest.approx(1.0, abs=1e-12)
     assert wrap(wrapped) == wrapped
+
+
+@pytest.mark.parametrize("scale", [(1.0, 1.0, 1.0), (0.2, 3.0, 0.7), (-1.0, 2.0, 1.0)])
+def test_a_scaled_sheared_or_mirrored_frame_is_oriented_along_its_bone_and_its_plane_with_z(scale):
+    random = Random(7)
+    for _ in range(20):
+        frame = random_rotation(random).to_matrix() @ Matrix.Shear("YZ", 3, (0.4, -0.3)) @ Matrix.Diagonal(scale)
+        x, y, z = orientation(frame).to_matrix().transposed()
+        assert y.angle(frame.col[1]) < 1e-3
+        assert abs(x.dot(frame.col[2])) < 1e-5 * frame.col[2].length
+        assert z.dot(frame.col[2]) > 0.0
+        assert (x - y.cross(z)).length < 1e-5
+
+
+def test_a_frame_without_a_plane_is_oriented_along_its_bone():
+    flat = Matrix(((0.0, 0.0, 0.0), (0.0, 2.0, 3.0), (0.0, 0.0, 0.0)))
+    assert (orientation(flat) @ Vector((0.0, 1.0, 0.0)) - Vector((0.0, 1.0, 0.0))).length < 1e-6
+
+
+def test_the_rejection_is_square_to_the_unit_vector_and_the_rest_along_it():
+    random = Random(8)
+    for _ in range(10):
+        unit, vector = random_direction(random), 3.0 * random_direction(random)
+        left = rejection(vector, unit)
+        assert left.dot(unit) == pytest.approx(0.0, abs=1e-5)
+        assert (vector - left).cross(unit).length < 1e-5

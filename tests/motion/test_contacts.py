@@ -4,7 +4,15 @@
 import numpy as np
 import pytest
 
-from ik_triangulation.motion.contacts import Planted, faded, planted, planted_spans, unhurried
+from ik_triangulation.motion.contacts import (
+    Planted,
+    faded,
+    floor_height,
+    joined_spans,
+    planted,
+    planted_spans,
+    unhurried,
+)
 
 UP, LEG, FADE = np.array((0.0, 0.0, 1.0)), 0.9, 8
 STANCE, SWING, STRIDE = 0.6, 0.4, 1.3  # [s], [s], [m]
@@ -150,3 +158,25 @@ def test_a_fade_goes_from_one_to_nothing():
     assert shares[9] == 0.0
     assert np.all(np.diff(shares) < 0.0)
     assert faded(np.array((1.0,)), 0.0) == 0.0
+
+
+def test_the_floor_is_where_a_foot_is_slow_and_a_foot_that_never_is_tells_none():
+    places, hips, _ = walk()
+    for raised in (0.0, 1.7):
+        height = floor_height(places + raised * UP[:, None], hips, UP, LEG, 30.0)
+        assert height == pytest.approx(0.05 + raised, abs=0.02)
+    fast = np.cumsum(np.full((3, 60), 0.3), axis=1)
+    assert floor_height(fast, 0.0 * fast, UP, LEG, 30.0) is None
+    assert floor_height(places[:, :2], hips[:, :2], UP, LEG, 30.0) is None
+
+
+@pytest.mark.parametrize(
+    ("gap", "apart", "joined"), [(1, 0.0, True), (2, 0.0, True), (30, 0.0, False), (1, 3.0, False)]
+)
+def test_spans_that_a_short_gap_parts_at_one_place_are_one(gap, apart, joined):
+    first, second = (5, 14), (15 + gap, 30 + gap)
+    places = np.zeros((3, 70))
+    places[0, second[0] :] = apart
+    spans = [first, second]
+    found = joined_spans(spans, places, 30.0)
+    assert found == ([(5, 30 + gap)] if joined else spans)

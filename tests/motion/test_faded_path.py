@@ -13,7 +13,7 @@ from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.motion import faded_path as faded
 from ik_triangulation.motion.body_easing import unrest
 from ik_triangulation.motion.body_path import body_path, largest_turns
-from ik_triangulation.motion.faded_path import faded_path
+from ik_triangulation.motion.faded_path import faded_path, standing
 from ik_triangulation.motion.shot import Shot
 from scripts.benchmarks import humanoid
 from scripts.benchmarks.body_goals import FEET, HANDS, stands
@@ -117,3 +117,23 @@ def test_the_ends_of_a_loop_meet_calmly_without_solving_it_again(monkeypatch):
     assert np.degrees(largest_turns(TREE, states.take([COUNT - 1, 0]))).max() < 1e-4
     through = np.arange(-3, 4) % (COUNT - 1)
     assert unrest(TREE, states.take(through)).max() < unrest(TREE, open_ended.take(through)).max()
+
+
+def test_legs_are_turned_to_feet_that_are_held_on_hips_that_stay():
+    reference = stands(FIGURE, 3)
+    lowered = reference.copy()
+    lowered.place = reference.place - np.array([[0.0], [0.0], [0.12]])
+    held = hold_tasks(FIGURE, FEET, humanoid.standing(FIGURE).frames[..., None])
+    found = finished(standing(FIGURE, lowered, held, {}, 24.0))
+    geometry, before = Geometry(TREE, found), Geometry(TREE, lowered)
+    for task in held:
+        assert (task.measure(geometry).off <= 3.0 * task.tolerance).all()
+    still = [
+        number
+        for number, joint in enumerate(FIGURE.joints)
+        if not joint.name.startswith(("thigh", "shin", "foot", "toe"))
+    ]
+    assert geometry.frames[still] == pytest.approx(before.frames[still], abs=1e-9)
+    assert finished(standing(FIGURE, reference, held, {}, 24.0)) is reference
+    off = {FIGURE.number_of[name]: np.zeros(3) for name in FEET}
+    assert finished(standing(FIGURE, lowered, held, off, 24.0)) is lowered

@@ -13,6 +13,7 @@ from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.reach import reach
 from ik_triangulation.rig.checks import (
     LONGEST_RANGE,
+    broken_drivers,
     check_armature,
     check_frames,
     check_limb,
@@ -49,6 +50,8 @@ def test_a_limb_in_order_is_let_through_and_nothing_changes():
         ((5, 4, 1), "ends at frame 4, before its start at 5. Swap them"),
         ((1, 5, 0.001), "A step of 0.001 frames is too small"),
         ((1, 5, float("nan")), "is too small"),
+        ((1_048_574, 1_048_575, 1), "There is no frame 1048575: Blender's last one is 1048574. Choose"),
+        ((-1_048_575, 5, 1), "There is no frame -1048575"),
         ((1, LONGEST_RANGE + 1, 1), f"{LONGEST_RANGE + 1} frames are too many. Bake {LONGEST_RANGE}"),
     ],
 )
@@ -155,3 +158,80 @@ def test_an_action_with_several_layers_is_refused_by_name(whose, monkeypatch):
     for call in (lambda: bake(limb, 1, 3), lambda: solve_pose(limb), lambda: reach(limb, 1, 3)):
         with nothing_lost(), pytest.raises(AnimationError, match=re.escape(said)):
             call()
+
+
+def test_an_armature_that_cannot_be_read_is_told_by_its_name():
+    _, layer = here()
+    with pytest.raises(RigError, match=r"'Target' is not an armature. Choose one"):
+        check_armature(empty(), here()[1])
+    rig = chain_rig(2)
+    check_armature(rig, here()[1])
+    rig.hide_viewport = True
+    with pytest.raises(RigError, match=r"'Rig' is disabled in this view layer"):
+        check_armature(rig, here()[1])
+    rig.hide_viewport = False
+    layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    with pytest.raises(RigError, match=r"'Rig' is in Edit Mode. Leave"):
+        check_armature(rig, layer)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    parent = place(bpy.data.objects.new("Parent", None))
+    rig.parent, parent.scale = parent, (1.0, 1.0, 1e-10)
+    rig.rotation_euler = 0.7, 0.3, 0.2
+    with pytest.raises(RigError, match=r"'Rig' .or a parent. is scaled flat. Give it a scale"):
+        check_armature(rig, here()[1])
+
+
+def variable_of(curve, kind="SINGLE_PROP", source=None, path="", bone="", fallback=False):
+    variable = curve.driver.variables.new()
+    variable.type = kind
+    target = variable.targets[0]
+    target.id = source
+    if kind == "SINGLE_PROP":
+        target.data_path, target.use_fallback_value = path, fallback
+    else:
+        target.bone_target = bone
+    return variable
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "bone", "fallback", "broken"),
+    [
+        ("SINGLE_PROP", "location.x", "", False, False),
+        ("SINGLE_PROP", "nowhere", "", False, True),
+        ("SINGLE_PROP", "nowhere", "", True, False),
+        ("TRANSFORMS", "", "Bone 1", False, False),
+        ("TRANSFORMS", "", "Lost", False, True),
+        ("TRANSFORMS", "", "", False, False),
+    ],
+)
+def test_a_driver_that_reads_what_is_not_there_is_named_with_its_variable(kind, path, bone, fallback, broken):
+    rig, other, target = chain_rig(3), chain_rig(2, name="Other"), empty()
+    curve = target.driver_add("location", 1)
+    curve.driver.type = "SUM"
+    name = variable_of(curve, kind, other, path, bone, fallback).name
+    arm = Limb.from_tip(rig, "Bone 2", target)
+    found = broken_drivers(arm, here()[1].depsgraph)
+    if broken:
+        (text,) = found
+        assert text.startswith(f"The driver of location[1] of 'Target' is broken: its variable '{name}' reads what is")
+    else:
+        assert found == []
+
+
+def test_an_expression_that_cannot_be_evaluated_is_told_for_a_property_alone_too():
+    rig, target = chain_rig(3), empty()
+    curve = target.driver_add("rotation_euler", 0)
+    curve.driver.expression = "1 +"
+    arm = Limb.from_tip(rig, "Bone 2", target)
+    (text,) = broken_drivers(arm, here()[1].depsgraph)
+    assert text == (
+        "The driver of rotation_euler[0] of 'Target' is broken: '1 +' cannot be evaluated. Correct the "
+        "expression or delete the driver."
+    )
+    curve.mute = True
+    assert broken_drivers(arm, here()[1].depsgraph) == []
+    target.driver_remove("rotation_euler", 0)
+    variable = variable_of(target.driver_add("location", 2), "SINGLE_PROP", None, "location.x")
+    (text,) = broken_drivers(arm, here()[1].depsgraph)
+    assert f"its variable '{variable.name}' reads what is not there" in text

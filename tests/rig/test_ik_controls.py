@@ -3,13 +3,15 @@
 
 import bpy
 import pytest
+from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import RigError
-from ik_triangulation.rig.ik_controls import ik_controls_of, limbs_with_ik
+from ik_triangulation.rig.controls import ik_controls_of, limbs_with_ik
+from ik_triangulation.rig.ik_controls import Showing, shown_offset
 from ik_triangulation.rig.limb import Limb
 
 from ..ik_rigs import ARM, arm_limb, ik_arm
-from ..rigs import chain_rig, empty
+from ..rigs import armature, chain_rig, empty, matrix_close
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -126,3 +128,98 @@ def test_why_there_are_no_ik_controls_is_said_with_a_remedy(made, text):
     limb = made()
     with pytest.raises(RigError, match=text):
         ik_controls_of(limb)
+
+
+def shown():
+    bpy.context.view_layer.update()
+
+
+def test_a_limb_is_shown_by_its_controls_as_much_as_its_constraints_count():
+    rig = ik_arm()
+    controls = ik_controls_of(arm_limb(rig))
+    turn, copy = rig.pose.bones["Ulna"].constraints["IK"], rig.pose.bones["Palm"].constraints["Copy Rotation"]
+    assert controls.examined == ["Palm", "Ulna"]
+    assert controls.shown_by("Palm") == "Palm"
+    for by_ik, by_copy, astray, own, is_shown in (
+        (1.0, 1.0, "", "Ulna", True),
+        (0.9, 1.0, "Ulna", "Ulna", False),
+        (0.0, 1.0, "Ulna", "Palm", False),
+        (1.0, 0.5, "Palm", "Ulna", False),
+        (0.0, 0.5, "Palm", "Palm", False),
+        (0.0, 0.0, "Palm", "", False),
+    ):
+        turn.influence, copy.influence = by_ik, by_copy
+        assert (controls.astray(rig), controls.own_side.astray(rig)) == (astray, own)
+        assert controls.is_shown(rig) is is_shown
+    turn.influence = copy.influence = 1.0
+    turn.mute = True
+    assert (controls.astray(rig), controls.is_shown(rig)) == ("Ulna", False)
+    turn.mute = False
+    other = rig.pose.bones["Ulna"].constraints.new("IK")
+    other.influence = 0.5
+    assert controls.astray(rig) == "Ulna"
+    other.influence = 1.0
+    assert controls.astray(rig) == "Ulna"  # by another constraint
+    assert controls.is_shown(rig)
+
+
+def test_a_tip_that_copies_the_rotation_about_its_own_axes_is_told_with_those_of_its_leader():
+    rig = ik_arm()
+    controls, copy = ik_controls_of(arm_limb(rig)), rig.pose.bones["Palm"].constraints["Copy Rotation"]
+    assert controls.tip_axes(rig) is None
+    copy.owner_space = copy.target_space = "LOCAL"
+    assert controls.tip_axes(rig) == ("Palm", Quaternion())
+    copy.target_space = "LOCAL_OWNER_ORIENT"
+    name, turn = controls.tip_axes(rig)
+    rests = [rig.data.bones[each].matrix_local.to_quaternion() for each in ("Palm", "Grip")]
+    assert name == "Palm"
+    assert (rests[0] @ turn).rotation_difference(rests[1]).angle < 1e-3
+    copy.mute = True
+    assert controls.tip_axes(rig) is None
+    copy.mute, copy.target = False, None
+    assert controls.tip_axes(rig) is None
+
+
+def switched_arm():
+    """Bones that copy an FK arm and an IK arm at one place, as generators make them."""
+    places = [Vector((0.2, 0.0, 1.4)), Vector((0.5, 0.04, 1.4)), Vector((0.78, 0.0, 1.4)), Vector((0.88, 0.0, 1.4))]
+    specs = [{"name": "Base", "head": (0.0, 0.0, 1.0), "tail": (0.0, 0.0, 1.3)}]
+    for kind in ("", "FK ", "IK "):
+        before = "Base"
+        for name, head, tail in zip(ARM, places, places[1:], strict=False):
+            specs.append({"name": f"{kind}{name}", "head": head, "tail": tail, "parent": before, "roll": 0.4})
+            before = specs[-1]["name"]
+        if kind == "IK ":
+            specs.pop()
+    specs.append({"name": "Grip", "head": places[2], "tail": places[3], "parent": "Base", "roll": 0.4})
+    rig = armature("Switched", specs)
+    turn = rig.pose.bones["IK Ulna"].constraints.new("IK")
+    turn.target, turn.subtarget, turn.chain_count = rig, "Grip", 2
+    for name in ARM:
+        for leader in (f"FK {name}", f"IK {name}" if name != "Palm" else "Grip"):
+            copy = rig.pose.bones[name].constraints.new("COPY_TRANSFORMS")
+            copy.name, copy.target, copy.subtarget = leader, rig, leader
+    shown()
+    return rig
+
+
+def test_bones_that_copy_one_arm_or_the_other_show_both():
+    rig = switched_arm()
+    limb = Limb.from_bones(rig, [f"FK {name}" for name in ARM], empty())
+    controls = ik_controls_of(limb)
+    assert list(controls.showing) == [
+        Showing("FK Bicep", "Bicep", "IK Bicep", "FK Bicep"),
+        Showing("FK Ulna", "Ulna", "IK Ulna", "FK Ulna"),
+        Showing("FK Palm", "Palm", "Grip", "FK Palm"),
+    ]
+    assert (controls.control, controls.owner, controls.turned) == ("Grip", "IK Ulna", ("IK Ulna", "IK Bicep"))
+    assert (controls.astray(rig), controls.own_side.astray(rig), controls.is_shown(rig)) == ("", "Bicep", True)
+    for name in ARM:
+        rig.pose.bones[name].constraints[1].influence = 0.0
+    assert (controls.astray(rig), controls.own_side.astray(rig), controls.is_shown(rig)) == ("Bicep", "", False)
+    rig.pose.bones["Ulna"].constraints[1].influence = 0.01
+    assert controls.own_side.astray(rig) == "Ulna"
+    assert matrix_close(shown_offset(rig, controls.tip), Matrix.Identity(4), 1e-6)
+    ((found, its),) = limbs_with_ik(rig)
+    assert found.bones == limb.bones
+    assert its == controls

@@ -9,7 +9,13 @@ from mathutils import Euler, Matrix
 from ik_triangulation.jobs.setup import add_limbs
 from ik_triangulation.rig.frames.keyed_motion import read_keyed
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.rig.targets.made import is_made, made_targets, remove_unused
+from ik_triangulation.rig.targets.made import (
+    is_made,
+    made_targets,
+    remove_all_unused,
+    remove_empty_collections,
+    remove_unused,
+)
 from ik_triangulation.rig.targets.motion import hangs_on_nothing_that_moves
 from ik_triangulation.rig.targets.untouched import is_untouched, place_at_tip, put_at_tip
 
@@ -106,3 +112,73 @@ def test_an_object_of_the_users_own_is_never_removed_also_in_that_collection():
     limb.target.users_collection[0].objects.link(mine)
     assert not is_made(mine)
     assert not remove_unused(mine, rig)
+
+
+def test_a_collection_is_that_of_the_armature_with_a_target_in_it_or_that_it_is_called_after():
+    rig, limb = made_limb()
+    target, (collection,) = limb.target, limb.target.users_collection
+    other = chain_rig(3, name="Other")
+    assert made_targets(rig) == [target]
+    assert made_targets(other) == []
+    limb.target = None
+    assert made_targets(rig) == [target]  # by its name
+    rig.name, other.name = "Renamed", "Rig"
+    assert made_targets(rig) == []
+    assert made_targets(other) == [target]
+    limb.target = target
+    assert made_targets(rig) == [target]  # by what is in it, whatever the name
+    assert made_targets(other) == []
+    remove_empty_collections(rig)
+    assert collection.name in bpy.data.collections
+    limb.target = None
+    bpy.data.objects.remove(target)
+    collection.children.link(bpy.data.collections.new("Inner"))
+    remove_empty_collections(other)
+    assert "Rig Targets" in bpy.data.collections
+    bpy.data.collections.remove(bpy.data.collections["Inner"])
+    remove_empty_collections(rig)  # the name is that of the other one
+    assert "Rig Targets" in bpy.data.collections
+    remove_empty_collections(other)
+    assert "Rig Targets" not in bpy.data.collections
+
+
+def test_empties_that_only_each_other_use_go_one_after_the_other_with_their_actions():
+    rig = chain_rig(3)
+    add_limbs(rig, ["Bone 2"])
+    add_limbs(rig, ["Bone 1"])
+    first, second = (rig.pose.bones[name].ik_triangulation.target for name in ("Bone 2", "Bone 1"))
+    first.keyframe_insert("location", frame=1)
+    shared = bpy.data.actions.new("Shared")
+    shared.use_fake_user = True
+    second.animation_data_create().action = shared
+    second.constraints.new("COPY_LOCATION").target = first
+    mine = empty("Mine")
+    assert remove_all_unused([first, second, mine], rig) == 0
+    for name in ("Bone 2", "Bone 1"):
+        rig.pose.bones[name].ik_triangulation.target = None
+    assert remove_all_unused([first, second, mine], rig) == 2
+    assert [ob.name for ob in bpy.data.objects if ob.type == "EMPTY"] == ["Mine"]
+    assert [action.name for action in bpy.data.actions] == ["Shared"]
+    assert not [each for each in bpy.data.collections if "Targets" in each.name]
+
+
+def test_a_target_that_a_contact_a_stop_or_a_constraint_of_the_rig_needs_stays():
+    rig, limb = made_limb()
+    target, limb.target = limb.target, None
+    contact = rig.ik_triangulation.contacts.add()
+    contact.support = target
+    assert not remove_unused(target, rig)
+    rig.ik_triangulation.contacts.clear()
+    stop = limb.reach_stops.add()
+    stop.target = target
+    assert not remove_unused(target, rig)
+    limb.reach_stops.clear()
+    limb.pole_target = target
+    assert not remove_unused(target, rig)
+    limb.pole_target = None
+    for owner in (rig, rig.pose.bones["Bone 0"]):
+        constraint = owner.constraints.new("COPY_LOCATION")
+        constraint.target = target
+        assert not remove_unused(target, rig)
+        owner.constraints.remove(constraint)
+    assert remove_unused(target, rig)

@@ -109,3 +109,57 @@ def test_a_character_without_arms_is_refused_by_name():
 
     with pytest.raises(ChainError, match="has no two arms"):
         Figure(chain_rig(3))
+
+
+@pytest.mark.parametrize("kind", ["Rigify metarig", "Mixamo", "Unreal", "VRoid"])
+def test_the_parts_of_the_same_character_are_turned_as_they_are_shown(kind):
+    source, shown = posed(kind)
+    target = Figure(character(kind, "Target"))
+    turns = Retargeting(source, target).turns(shown)
+    assert {"shoulder.L", "forearm.R", "hand.L", "thigh.R", "shin.L", "foot.R", FACE, *target.neck} <= {*turns}
+    for part, turn in turns.items():
+        bone = source.armature.pose.bones[source.bones[part]]
+        wanted = (source.armature.matrix_world @ bone.matrix).normalized().to_quaternion()
+        if part in target.neck or part in target.spine[:-1]:
+            continue  # these share a turn
+        assert turn.rotation_difference(wanted).angle % 6.283185 < 2e-3, part
+
+
+def test_necks_turn_from_chest_to_face_in_equal_steps():
+    source, shown = posed("Rigify metarig")
+    chest, face = Quaternion((0.0, 0.0, 1.0), 0.3), Quaternion((0.0, 0.0, 1.0), 0.9)
+    shown = shown | {"chest": shown["chest"]._replace(turn=chest), FACE: shown[FACE]._replace(turn=face)}
+    target = Figure(character("Rigify metarig", "Target"))
+    turns, base = Retargeting(source, target).turns(shown), target.base.to_quaternion()
+    count = len(target.neck)
+    assert count >= 1
+    for number, name in enumerate(target.neck, 1):
+        turned = base.conjugated() @ turns[name] @ target.rest[name].to_quaternion().conjugated()
+        wanted = Quaternion((0.0, 0.0, 1.0), 0.3 + 0.6 * number / (count + 1))
+        assert turned.rotation_difference(wanted).angle % 6.283185 < 1e-3
+
+
+def test_feet_that_stay_on_the_ground_are_planted_and_the_floor_is_where_the_motion_has_it():
+    """A foot that steps ahead between frames 20 and 40; the same motion a meter lower has its floor there."""
+    source = Figure(character("Mixamo", "Source"))
+    rest = source.see(bpy.context.evaluated_depsgraph_get())
+    for depth, floor in ((0.0, 0.0), (-1.0, -1.0)):
+        shown = []
+        for frame in range(60):
+            share = min(max((frame - 20) / 20.0, 0.0), 1.0)
+            step = Vector((0.0, -0.8 * share, 0.6 * share * (1.0 - share)))
+            down = Vector((0.0, 0.0, depth))
+            moved = {name: each._replace(place=each.place + down) for name, each in rest.items()}
+            foot, hips = moved["foot.L"], moved[HIPS]
+            moved["foot.L"] = foot._replace(place=foot.place + step)
+            moved[HIPS] = hips._replace(place=hips.place + Vector((0.0, -0.4 * share, 0.0)))
+            shown.append(moved)
+        retargeting = Retargeting(source, Figure(character("Mixamo", "Target")))
+        spans = retargeting.spans(shown, 24.0, 4.0)
+        assert spans["foot.R"] == [(0, 59)]
+        (first, end), (begin, last) = spans["foot.L"]
+        assert (first, last) == (0, 59)
+        assert 17 <= end <= 23
+        assert 37 <= begin <= 43
+        assert retargeting.floor == pytest.approx(floor, abs=0.02)
+    assert retargeting.spans(shown[:2], 24.0, 4.0) == {"foot.L": [], "foot.R": []}

@@ -7,10 +7,12 @@ import bpy
 import pytest
 from mathutils import Vector
 
+from ik_triangulation.api import new_target
 from ik_triangulation.jobs.bake import bake, bake_body, delete_generated
 from ik_triangulation.jobs.setup import set_up_body
 from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.jobs.shots.tips import let_body_follow, measured_again, with_followers
+from ik_triangulation.rig.keyframes import curves_of
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.stance import look_of
 
@@ -120,3 +122,28 @@ def test_the_feet_of_a_generated_rig_stay_while_its_torso_is_keyed_down(rigify_f
         feet.append(bones["DEF-foot.L"].tail.copy())
     assert bones["torso"].head.z < rig.data.bones["torso"].head_local.z - 0.15
     assert (feet[1] - feet[0]).length < 1e-3
+
+
+def test_a_foot_that_a_switch_keeps_from_following_in_between_is_told(rigify_file, addon):
+    bpy.ops.wm.open_mainfile(filepath=str(rigify_file("basic")))
+    rig = bpy.data.objects["rig"]
+    made = set_up_body(rig)
+    for parent in ("upper_arm_parent", "thigh_parent"):
+        for side in "LR":
+            switch = rig.pose.bones[f"{parent}.{side}"]
+            for frame, value in ((1, 1.0), (2, 0.0), (6, 1.0)):
+                switch["IK_FK"] = value
+                switch.keyframe_insert('["IK_FK"]', frame=frame)
+    for curve in curves_of(rig):
+        for key in curve.keyframe_points:
+            key.interpolation = "CONSTANT"
+    foot = rig.pose.bones[made.held[0]].ik_triangulation
+    foot.hold, foot.target = False, new_target(rig, made.held[0])
+    start = foot.target.location.copy()
+    for frame, height in ((1, 0.0), (4, 0.1), (6, 0.0)):
+        foot.target.location.z = start.z + height
+        foot.target.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_set(1)
+    body = body_of(rig, made.reach[0])
+    report = with_followers(bake_body(body, 1, 10), body, *where())
+    assert (made.held[0], "IK_FK") in {(note.tip, note.remedy.name) for note in report.not_following}

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import bpy
@@ -18,9 +19,10 @@ from ...errors import AnimationError, RigError
 from ...rig.by_hand.keys import located_by_hand, location_path
 from ...rig.by_hand.shown_limb import Switch, controls_or_none, find_switch
 from ...rig.checks import check_armature, check_frames
-from ...rig.controls import Links
+from ...rig.controls import Links, ik_controls_of
+from ...rig.frames.curve_values import values_at
 from ...rig.frames.reader import FrameReader
-from ...rig.ik_controls import IKControls, OwnSide, ik_controls_of, shown_offset
+from ...rig.ik_controls import IKControls, OwnSide, shown_offset
 from ...rig.keyframes import (
     GENERATED,
     ByHand,
@@ -47,6 +49,7 @@ from .report import Remedy
 from .writing import Keys, Undo, write_together
 
 _MOST = 8  # properties that are set one after the other
+_RUNS = 8  # of frames over which properties keep their values: those that are looked at, of more
 
 _ROUNDS = 8  # of correction: one does for controls that carry the limb rigidly
 _TIP, _TURN, _ELBOW = 2e-5, 1e-4, 4e-3  # of the reach, [rad], of the reach: differences that are not corrected
@@ -137,6 +140,19 @@ def frames_between(first: float, last: float) -> Sequence[float]:
     """Return both ends, and the whole frames between them. Raises SettingError as check_frames() does."""
     check_frames(int(first), int(last), 1)
     return list(dict.fromkeys([first, *range(int(first) + 1, int(last) + 1), last]))
+
+
+def amid_switches(armature: Object, frames: Sequence[float], scene: Scene) -> list[int]:
+    """Return the number of the middle one of the frames of each run over which all keyed properties keep their values.
+
+    Of many runs a few ones.
+    """
+    clock = Clock(scene, armature)
+    curves = [each for each in curves_of(armature) if each.data_path.endswith('"]') and not each.is_empty]
+    values = values_at(curves, np.array([clock.time(frame) for frame in frames]))
+    ends = [0, *(np.flatnonzero((np.diff(values) != 0.0).any(0)) + 1).tolist(), len(frames)]
+    amid = [(start + end - 1) // 2 for start, end in pairwise(ends)]
+    return [amid[at] for at in np.linspace(0, len(amid) - 1, min(len(amid), _RUNS)).round().astype(int).tolist()]
 
 
 def _worst(watch: Watch, seen: dict[float, EvaluatedLimb]) -> tuple[str, float] | None:

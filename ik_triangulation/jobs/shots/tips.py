@@ -36,7 +36,7 @@ from ...rig.frames.reader import Evaluator, FrameReader
 from ...rig.limb import Limb
 from ...rig.timeline import Clock
 from ...rig.units import in_units_of, scale_of
-from .controls import Track, frames_between, let_show, let_watched_follow, set_switches
+from .controls import Track, amid_switches, frames_between, let_show, let_watched_follow, set_switches
 from .frame_solver import Shown
 from .measure import AGREES, EvaluatedLimb, Watch, astray, held_tolerances, is_within
 from .problem import BodyProblem, HeldPlaces, Planned
@@ -421,12 +421,14 @@ def not_following(rig: RigBody, frames: Sequence[float], scene: Scene, view_laye
 
 
 def with_followers(report: Report, rig: RigBody, scene: Scene, view_layer: ViewLayer) -> Report:
-    """Return a report with the bones that do not follow at its first, middle and last frame, and warnings of them.
+    """Return a report with the bones that do not follow at some of its frames, and warnings of them.
 
+    These are the first, the middle and the last one, and one of each run of frames over which properties keep values.
     A tip that a property keeps from following has no other reason named: what moves it may do so by that property.
     """
-    ends, middle = (report.frames[0], report.frames[-1]), report.frames[len(report.frames) // 2]
-    frames = list(dict.fromkeys((ends[0], middle, ends[1])))
+    every = report.frames
+    some = {0, len(every) // 2, len(every) - 1, *amid_switches(rig.armature, every, scene)}
+    frames = list(dict.fromkeys(every[at] for at in sorted(some)))
     notes = not_following(rig, frames, scene, view_layer)
     led = {report.moved.get(note.bone) for note in notes if note.remedy}
     warnings = [warning for warning in report.warnings if warning not in led]

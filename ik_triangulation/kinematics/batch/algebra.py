@@ -119,6 +119,13 @@ def rotation_vectors(q: Numbers) -> Numbers:
     return v * np.where(w < 0.0, -share, share)[..., None, :]
 
 
+def angles_between(a: Numbers, b: Numbers) -> Numbers:
+    """Angles (..., F) [rad] of the turns from unit quaternions (..., 4, F) to others, exact for small ones too."""
+    sine = 0.5 * np.minimum(lengths(a - b), lengths(a + b))
+    angles: Numbers = 4.0 * np.arcsin(np.minimum(sine, 1.0))
+    return angles
+
+
 def turn_vectors(m: Numbers) -> Numbers:
     """Axis times angle [rad], at most a half turn, of rotation matrices (3, 3, F)."""
     v = 0.5 * np.array((m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]))
@@ -188,7 +195,7 @@ def compose(a: Numbers, b: Numbers) -> Numbers:
 
 
 def square_to(way: Numbers) -> tuple[Numbers, Numbers]:
-    """Two unit vectors orthogonal to each unit vector (3, F) and to each other.
+    """Two unit vectors orthogonal to each unit vector (3, F) and to each other, right-handed with it.
 
     Source: Duff et al. 2017, "Building an Orthonormal Basis, Revisited".
     """

@@ -18,9 +18,10 @@ from ...kinematics import Body
 from ...kinematics.arrays import Numbers
 from ..armature import Channels, base_of, channels_of
 from ..body import ContactSupport, RigBody
+from ..by_hand.record import corrected_times
 from ..by_hand.reference import body_by_hand, has_baked_below, is_as_by_hand, shown_by_hand
 from ..dependencies import animates_otherwise, live_constraints, may_interfere
-from ..stored_body import corrected_times, is_moved_above
+from ..stored_body import is_moved_above
 from ..targets.untouched import carriers_of
 from ..timeline import Clock
 from ..touchables import check_supports, supports_at
@@ -120,11 +121,12 @@ def read_body(
 def _read_body(
     rig: RigBody, scene: Scene, frames: Sequence[float], view_layer: ViewLayer, switched: bool
 ) -> Work[BodySamples]:
-    check_supports(rig, scene)
+    lost = check_supports(rig, scene)
     evaluator = Evaluator(rig, scene, view_layer, frames)
-    switched = switched and not animates_otherwise(rig) and any(live_constraints(rig))
+    otherwise, constrained = animates_otherwise(rig), any(live_constraints(rig))
+    switched = switched and not otherwise and constrained
     flows = any(limb.follows_flow for limb in rig.limbs)  # then each frame follows from the one before
-    is_live = evaluator.stepped is not None or flows or (not switched and may_interfere(rig))
+    is_live = evaluator.stepped is not None or flows or (not switched and (otherwise or constrained))
     as_by_hand = is_as_by_hand(rig, scene)
     readers = {limb.tip: LimbGoals(limb, carriers_of(rig, limb)) for limb in rig.limbs}
     some = list(dict.fromkeys((frames[0], frames[len(frames) // 2], frames[-1])))
@@ -163,7 +165,7 @@ def _read_body(
         *body_by_hand(rig, frames, scene),
         goals,
         influence,
-        warnings=stepped_warnings(evaluator),
+        warnings=[*lost, *stepped_warnings(evaluator)],
         readers=readers,
         supports=_supports([seen[frame].supports for frame in frames]) if rig.supports else {},
         keyed=keyed is not None,

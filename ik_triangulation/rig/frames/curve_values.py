@@ -139,7 +139,7 @@ class _Segments:
         before = np.clip(nearest - 1, 0, len(keys) - 1)
         after = np.clip(nearest, 0, len(keys) - 1)
         begin, end = keys[before], keys[after]
-        at = np.where(np.abs(end - times) < _SAME, after, np.where(times < begin, after, before))
+        at = np.where(end - times < _SAME, after, np.where(times < begin, after, before))
         inside = (begin + _SAME <= times) & (times <= end - _SAME) & (kinds[before] != _CONSTANT)
         self._at = at  # the keyframe whose value counts, where no segment does
         self._inside = np.flatnonzero(inside)

@@ -6,6 +6,10 @@ them is that turn through the right Jacobian of the exponential. Feet stay: what
 the weight has to be brought above them, legs lean, which carries hips and all above them by what is missing. Source of
 the Jacobian: Chirikjian 2011, "Stochastic Models, Information Theory, and Lie Groups", volume 2.
 
+In reaches for what is beyond the arm's length the trunk is a part of the motion from the beginning on, and does not
+wait for a straight arm (Kaminski, Bock and Gentile 1995, "The coordination between trunk and arm motion during pointing
+movements").
+
 Pelvis and spine take a part in a look: what lies far aside or behind turns the whole body a little.
 In large shifts of gaze the head makes most of the way, and the trunk a share of what is beyond the comfortable range of
 the neck (Land 2004, "The coordination of rotations of the eyes, head and trunk in saccadic turns produced in natural
@@ -33,6 +37,10 @@ HIGHEST = np.array([1.6, 1.0, 1.4, 1.5])
 _FIRST = np.array([0.0, 0.0, 0.0, 0.12])
 _SECOND = np.array([0.02, 0.025, 0.03, 0.02])
 _FOURTH = np.array([0.0, 0.0, 0.015, 0.0])
+# To what is straight below people hinge and crouch, and hardly turn or lean aside: powers of e by which a^2 costs more.
+_BELOW = np.array([0.5, 1.2, 0.0, 0.0])
+
+_EARLY = 8  # frames by which a body begins earlier
 
 _SMALL = 1e-4  # [rad] turns for which series are more exact than the formulas
 
@@ -41,10 +49,16 @@ _SHARE = 0.5  # of the angle beyond that, which pelvis and spine make
 _STEEP, _LEVEL = 0.3, 0.6  # share of a line that is level: below the first it tells no side, above the second it does
 
 
-def cost_of_amounts(amounts: Numbers, missing: Sequence[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers, Numbers]:
-    """Cost (P), slope (4, P) and curvature (4, 4, P), of what is missing as Gauss and Newton have it."""
+def cost_of_amounts(
+    amounts: Numbers, missing: Sequence[tuple[Numbers, Numbers]], below: Numbers
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Cost (P), slope (4, P) and curvature (4, 4, P), of what is missing as Gauss and Newton have it.
+
+    `below` (P) tells how far straight down the places are: 1 below, -1 above, 0 where they are level, aside or behind.
+    """
     count, squared = len(amounts), amounts**2
-    first, second, fourth = _FIRST[:, None], _SECOND[:, None], _FOURTH[:, None]
+    first, fourth = _FIRST[:, None], _FOURTH[:, None]
+    second = _SECOND[:, None] * np.exp(_BELOW[:, None] * below)
     cost = (first * np.abs(amounts) + second * squared + fourth * squared**2).sum(0)
     slope = first * np.sign(amounts) + 2.0 * second * amounts + 4.0 * fourth * amounts * squared
     curve = np.zeros((count, *amounts.shape))
@@ -66,6 +80,21 @@ def newton_step(amounts: Numbers, slope: Numbers, curve: Numbers) -> Numbers:
     curve[diagonal, diagonal] += 1.0 - free + 1e-9
     step: Numbers = np.linalg.solve(np.moveaxis(curve, -1, 0), -(slope * free).T[..., None])[..., 0].T
     return step
+
+
+def begun_early(amounts: Numbers, gone: Numbers) -> Numbers:
+    """Return amounts (c, F) that begin some frames earlier than those given, and end as they do.
+
+    At each frame they go to the largest ones of the frames ahead, by a share that fades out as hands are `gone` (F) up
+    to an arm's length from their start.
+    """
+    early, frames = amounts.copy(), np.arange(amounts.shape[1])
+    for ahead in range(1, _EARLY + 1):  # by no more frames than there are before, so that a shot begins as it did
+        later = amounts[:, np.minimum(frames + ahead, frames[-1])]
+        larger = (np.abs(later) > np.abs(early)) & (frames >= ahead)
+        early = np.where(larger, later, early)
+    found: Numbers = amounts + (1.0 - np.minimum(gone, 1.0)) * (early - amounts)
+    return found
 
 
 class Speeds:

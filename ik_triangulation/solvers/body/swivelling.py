@@ -25,13 +25,23 @@ from ...goals.task import PlaceTask, Task, unwrapped
 from ...kinematics import Joint, Locked
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Geometry, States, Tree, TreeTip
-from ...kinematics.batch.algebra import cross, dot, exponential, lengths, normalized, product, rotate_back
+from ...kinematics.batch.algebra import (
+    angles_between,
+    cross,
+    dot,
+    exponential,
+    lengths,
+    normalized,
+    product,
+    rotate_back,
+)
 from ..natural.solving import swivelled
 from ..solver import PLAIN_LIMB, LimbForm
 
 _BENT, _DEEP = radians(50.0), radians(120.0)  # bend of a knee at which it begins to open, and at which it is open
 _OPEN = radians(22.0)  # swivel of a knee that is open, off straight ahead of its foot
 _NEAR = np.array([1.0])  # of the limb's length: tolerance of goals that are where the tip is
+_HASTY, _HASTIER = 0.22, 1.5  # [rad] turn in a frame that is never too fast, and times the largest that a limb had
 
 
 class LimbOfBody(NamedTuple):
@@ -120,7 +130,8 @@ def with_swivels(
 ) -> States:
     """The states with limbs that reach for a place or are held posed as single ones near the reference.
 
-    Tips stay where they are; limits are kept only nearly before the joints are put inside them.
+    Tips stay where they are; limits are kept only nearly before the joints are put inside them. A limb for whose best
+    swivels a joint would have to turn much faster takes calmer ones, or stays as it is where those are as fast.
     """
     geometry, rotations, given = Geometry.of(tree, states), tree.rotations(states), tree.rotations(reference)
     changed = rotations.copy()
@@ -138,12 +149,22 @@ def with_swivels(
         goals += [bare.take(slice(None)) for task, bare in own if isinstance(task, PoleTask)]
         joints = list(limb.joints)
         there = limb.frames(tree, geometry, rotations)
-        changed[joints] = swivelled(limb.tree, there, goals, given[joints], limb.form, fps, smoothing)
+        most = max(_HASTIER * _largest_turn(rotations[joints]), _HASTY)
+        for calm in dict.fromkeys((smoothing, 1.0)):
+            posed = swivelled(limb.tree, there, goals, given[joints], limb.form, fps, calm)
+            if _largest_turn(posed) <= most:
+                changed[joints] = posed
+                break
     found = tree.posed(changed, states)
     heels = [
         (limb, task.heel) for limb in limbs for task in tasks if task.tip == limb.tip and isinstance(task, HeelTask)
     ]
     return _opened(tree, found, heels) if heels else found
+
+
+def _largest_turn(rotations: Numbers) -> float:
+    """Largest turn [rad] of joints (n, 4, F) from frame to frame."""
+    return float(angles_between(rotations[..., 1:], rotations[..., :-1]).max(initial=0.0))
 
 
 def _opened(tree: Tree, states: States, legs: Sequence[tuple[LimbOfBody, Heel]]) -> States:

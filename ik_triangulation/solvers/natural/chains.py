@@ -29,6 +29,7 @@ from ...kinematics.batch.algebra import (
     compose,
     conjugated,
     dot,
+    exponential,
     lengths,
     matrices,
     normalized,
@@ -40,6 +41,7 @@ from ...kinematics.batch.algebra import (
     turn_vectors,
 )
 from ...kinematics.batch.tree import joined
+from ...kinematics.framed import hinge_axis
 from ..batch.change import System
 from ..batch.descent import Descent, at_one_level, descend, precisely
 from ..batch.swings import Swing, smallest_rotations
@@ -49,6 +51,7 @@ from .posture import USUAL_FPS, Posture, Relaxation, interpolated_offsets, neare
 
 BEND = 0.07  # [rad] of every joint of a straight chain
 BENT, EXTENDED = 0.995, 0.999  # of the reach: distances from root to tip between which the bend sets in
+_MOST_BENT = 12.0  # times that bend where the chain is to be shorter
 _NOTHING = 1e-300
 
 _APART = 0.25  # of the reach: error of an interpolated frame that is solved from its own start instead
@@ -77,14 +80,20 @@ def turned_whole(
     head, tip = geometry.heads[root], geometry.tip(place.tip)
     span, line = tip - head, place.target.closest(tip) - head
     least = smallest_rotations(span, line)
-    missing = _missing(matrices(least), geometry.tip_rotation(place.tip), tasks)
+    whole = matrices(least)
+    missing = _missing(whole, geometry.tip_rotation(place.tip), tasks)
     if missing is None:
         levers = np.maximum(dot(tip - geometry.heads, span[None]), 0.0)  # times the length of the span
         scale = levers[root] / np.maximum((shares * levers**2).sum(0), _NOTHING)
         turns = (shares * levers * scale)[:, None] * rotation_vectors(least)
     else:
         turns = (shares / shares.sum())[:, None] * missing
-    turns = turns + _bend(tree, geometry, lengths(span), flexion)
+    hinged = [j for j in range(root + 1, len(tree.joints) - 1) if hinge_axis(tree.joints[j].freedom) is not None]
+    if missing is None or not hinged:
+        turns = turns + _bend(tree, geometry, lengths(span) / tree.size, flexion)
+    else:
+        end = rotate_back(whole, line) - rotate(matrices(exponential(missing)), tip - geometry.heads[-1])
+        turns = turns + _fitting_bend(tree, geometry, root, hinged, lengths(end))
     change = dot(geometry.axes(), turns[tree.joint_of])
     geometry = Geometry(tree, tree.moved(reference, geometry.frames, change))
     return _root_turned(tree, geometry, root, smallest_rotations(geometry.tip(place.tip) - head, line))
@@ -106,10 +115,27 @@ def _missing(whole: Numbers, rotation: Numbers, tasks: Sequence[Task]) -> Number
 
 def _bend(tree: Tree, geometry: Geometry, span: Numbers, flexion: Numbers | None) -> Numbers:
     """Small turns (n, 3, F) of the joints where no turn of one of them would bring the tip nearer to the root."""
-    share = np.clip((span / tree.size - BENT) / (EXTENDED - BENT), 0.0, 1.0)
+    share = np.clip((span - BENT) / (EXTENDED - BENT), 0.0, 1.0)
     if flexion is None:
         flexion = np.array([joint.freedom.bend_axis[:] for joint in tree.joints])
     return rotate(geometry.frames[:, :, :3], flexion[:, :, None]) * (BEND * share)
+
+
+def _fitting_bend(tree: Tree, geometry: Geometry, root: int, hinged: Sequence[int], distance: Numbers) -> Numbers:
+    """Turns (n, 3, F) of joints that bend one way, of a chain whose last bone turns as it is told.
+
+    Where the chain is straight up to that bone they bring its head about to a `distance` (F) from the root: the chain
+    gets shorter with the square of them.
+    """
+    heads = geometry.heads[root:]
+    span = lengths(heads[-1] - heads[0])
+    whole = lengths(np.diff(heads, axis=0)).sum(0)
+    turns = np.zeros_like(geometry.heads)
+    turns[hinged] = _bend(tree, geometry, span / np.maximum(whole, _NOTHING), None)[hinged]
+    bent = Geometry(tree, tree.moved(geometry.states, geometry.frames, dot(geometry.axes(), turns[tree.joint_of])))
+    shorter = span - lengths(bent.heads[-1] - bent.heads[root])
+    wanted = np.maximum(span - distance, 0.0)
+    return turns * np.sqrt(np.clip(wanted / np.maximum(shorter, _NOTHING), 1.0, _MOST_BENT**2))
 
 
 def _root_turned(tree: Tree, geometry: Geometry, root: int, turn: Numbers) -> States:

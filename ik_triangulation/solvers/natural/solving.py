@@ -95,9 +95,11 @@ def natural_path(
     measured = System(tree, states, tasks)
     met = measured.within(precise)
     met[held] = True
-    if where.any():  # of a frame whose end is traded the place is met, and nothing else is looked for
+    # Of a frame whose end is traded the place is met, or out of reach, and nothing else is looked for: its swivel is
+    # that of the trade, and the limb would swing round between it and one beside it with another.
+    if where.any():
         placed = System(tree, states, [each for each in tasks if isinstance(each, PlaceTask)]).met
-        where &= ~met & (placed | soft)
+        where &= ~met & (placed | soft | ~_within(tree, frames, tasks))
         possible = possible & ~where
     missed, changed = np.flatnonzero(~met & ~where), False
     if len(missed):

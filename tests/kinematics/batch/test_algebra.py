@@ -9,7 +9,7 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.kinematics.batch import algebra
-from ik_triangulation.kinematics.rotation import rotation_vector
+from ik_triangulation.kinematics.rotation import about, rotation_vector
 
 from ...chains import matrix_of, random_direction, random_rotation
 from ...trees import ROUNDING
@@ -112,3 +112,13 @@ def test_turns_of_steps_are_those_of_rotation_vectors_to_third_order():
 def test_many_matrices_are_those_of_few():
     q = algebra.normalized(np.random.default_rng(3).normal(size=(4, 5000)))
     assert np.abs(algebra.matrices(q)[..., :50] - algebra.matrices(q[:, :50])).max() < 1e-15
+
+
+def test_signs_lead_each_of_several_quaternions_along_the_near_one_before_it():
+    random = Random(5)
+    axes = [random_direction(random) for _ in range(3)]
+    near = [[about(axis, 0.9 * n) for n in range(12)] for axis in axes]
+    flips = np.array([[1.0] + [random.choice((1.0, -1.0)) for _ in range(11)] for _ in range(3)])
+    q = np.array([[rotation[:] for rotation in each] for each in near]).transpose(0, 2, 1) * flips[:, None]
+    assert np.array_equal(algebra.signs_along(q), flips)
+    assert algebra.signs_along(q[:0]).shape == (0, 12)

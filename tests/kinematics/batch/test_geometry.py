@@ -118,3 +118,17 @@ def test_the_geometry_of_states_is_made_once_and_anew_after_they_have_changed():
     assert np.array_equal(made.frames, before)
     other = random_tree(1, moves_root=True)
     assert Geometry.of(other, states).tree is other
+
+
+def test_shifted_poses_are_those_of_a_root_that_is_elsewhere():
+    tree, states = batch_of(mixed(3, 6), 5, 4)
+    geometry = Geometry(tree, states)
+    geometry.tip()  # remembered, and not to be taken along
+    way = np.random.default_rng(1).normal(size=(3, 5))
+    shifted = geometry.shifted(way)
+    assert shifted.frames[:, :, 3] == pytest.approx(geometry.frames[:, :, 3] + way)
+    assert np.array_equal(shifted.frames[:, :, :3], geometry.frames[:, :, :3])
+    assert shifted.tip() == pytest.approx(geometry.tip() + way)
+    again = Geometry(tree, shifted.states)
+    assert again.frames == pytest.approx(shifted.frames, abs=1e-12)
+    assert shifted.axes() == pytest.approx(again.axes(), abs=1e-12)

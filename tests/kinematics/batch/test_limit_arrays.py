@@ -5,15 +5,22 @@ from random import Random
 
 import numpy as np
 import pytest
+from mathutils import Quaternion
 
-from ik_triangulation.kinematics import Free, Hinge, Locked
+from ik_triangulation.kinematics import Free, Hinge, Locked, framed
 from ik_triangulation.kinematics.batch.limit_arrays import LimitArrays
 from ik_triangulation.kinematics.rotation import rotation_angle
 
 from ...chains import random_cone, random_direction, random_hinge, random_limits, random_rotation
 
 ROUNDING = 2e-6  # [rad] of mathutils
-KINDS = {"hinge": random_hinge, "cone": random_cone, "limits": random_limits}
+KINDS = {
+    "hinge": random_hinge,
+    "cone": random_cone,
+    "limits": random_limits,
+    "framed cone": lambda random: framed(random_cone(random), random_rotation(random)),
+    "framed limits": lambda random: framed(random_limits(random), random_rotation(random)),
+}
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -33,7 +40,7 @@ def test_the_excess_is_the_angle_to_the_nearest_allowed_rotation_or_for_euler_li
         rotations = [random_rotation(random) for _ in range(20)]
         found = LimitArrays(freedom).excess(columns(rotations))
         expected = np.array([excess_of(freedom, rotation) for rotation in rotations])
-        if kind == "limits":
+        if kind.endswith("limits"):
             assert (found >= expected - ROUNDING).all()
         else:
             assert np.abs(found - expected).max() < ROUNDING
@@ -98,3 +105,8 @@ def test_a_kind_of_limit_without_arrays_is_measured_one_by_one():
             for freedom, r in zip(given if given is freedoms else [given] * 10, rotations, strict=True)
         ]
         assert LimitArrays(given).excess(columns(rotations)) == pytest.approx(np.array(expected), abs=ROUNDING)
+    half = freedoms[0]
+    at_ends = [half.at(Quaternion(), [angle]) for angle in (-0.5, 0.5, 0.1, -0.5, 0.1)]
+    low, high, inside, again, other = LimitArrays(half).ends(columns(at_ends)).tolist()
+    assert (low, inside) == (again, other)
+    assert len({low, high, inside}) == 3

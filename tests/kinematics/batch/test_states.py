@@ -3,6 +3,8 @@
 
 import numpy as np
 
+from ik_triangulation.kinematics.batch.tree import joined
+
 from ...chains import mixed
 from ...trees import batch_of, drawn, random_tree, rest_of
 
@@ -41,3 +43,27 @@ def test_rotations_are_put_on_the_bases_of_other_poses():
     assert both.angles is states.angles
     assert both.root is other.root
     assert both.place is other.place
+
+
+def test_parts_are_joined_one_after_the_other_whether_they_share_a_base_or_not():
+    for moving in (True, False):
+        _, one = batch_of(mixed(2, 6), 3, 2, moving)
+        _, other = batch_of(mixed(2, 6), 2, 3, moving)
+        whole = joined([one, other, one.take(slice(0, 1))])
+        assert len(whole) == 6
+        for n, (part, number) in enumerate([(one, 0), (one, 1), (one, 2), (other, 0), (other, 1), (one, 0)]):
+            for name in ARRAYS:
+                values = getattr(part, name)
+                single = values[..., number if values.shape[-1] > 1 else 0]
+                assert np.array_equal(getattr(whole, name)[..., n], single), name
+
+
+def test_a_root_that_moves_gets_a_place_for_each_pose_once():
+    tree = random_tree(1, moves_root=True)
+    states = rest_of(tree, 4)
+    states.place = np.array([[1.0], [2.0], [3.0]])
+    states.own_places()
+    assert np.array_equal(states.place, [[1.0] * 4, [2.0] * 4, [3.0] * 4])
+    own = states.place
+    states.own_places()
+    assert states.place is own

@@ -97,6 +97,19 @@ def dog():
     return animal_of(QUADRUPED, left)
 
 
+def lizard():
+    """An animal whose thighs go outwards from bones in the middle, and whose feet begin above the ground."""
+    hind = [(0.0, 0.45, 0.52), (0.05, 0.5, 0.4), (0.2, 0.5, 0.5), (0.21, 0.42, 0.32), (0.2, 0.6, 0.12)]
+    front = [(0.0, -0.1, 0.5), (0.04, -0.07, 0.3), (0.2, -0.04, 0.42), (0.2, 0.15, 0.24), (0.19, 0.09, 0.09)]
+    left = []
+    for name, above, places, last in (("hind", "hips", hind, 0.54), ("front", "spine 2", front, -0.02)):
+        ends = [*places, (0.2, last, 0.01), (0.2, last - 0.12, 0.0), (0.2, last - 0.17, 0.0)]
+        for number, (head, tail) in enumerate(pairwise(ends)):
+            left.append((f"{name} {number}", above, head, tail))
+            above = f"{name} {number}"
+    return animal_of(QUADRUPED, left)
+
+
 def crawler():
     """A spider whose body is on the ground; its legs hang on small bones, and end in tips that lie."""
     middle = [("body", None, (0.2, 0.1), (-0.2, 0.1)), ("abdomen", "body", (0.2, 0.1), (0.6, 0.2))]

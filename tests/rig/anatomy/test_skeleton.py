@@ -10,7 +10,7 @@ from ik_triangulation.rig.anatomy.names import Clue, clue_of, is_same_part, mark
 from ik_triangulation.rig.anatomy.skeleton import RestBone, Skeleton
 from scripts.benchmarks import made_skeletons, skeletons
 
-from .bodies import bird, crawler, dog, moved, person, quadruped, renamed, spider
+from .bodies import bird, crawler, dog, lizard, moved, person, quadruped, renamed, spider
 
 TURNS = {  # how the armature's own axes lie, and what is up and in front in them
     "as it is": (lambda p: p, (0, 0, 1), (0, -1, 0)),
@@ -152,6 +152,20 @@ def test_legs_without_names_begin_below_the_bones_of_hips_and_shoulders_and_end_
     assert {(limb[0], limb[-1]) for limb in found} == {
         (names[f"{leg} 1 {side}"], names[f"{leg} 4 {side}"]) for leg in ("hind", "front") for side in "LR"
     }
+
+
+def test_thighs_may_go_outwards_below_bones_of_the_hips_in_the_middle():
+    bones, names = renamed(lizard())
+    found = {(limb.bones[0], limb.bones[-1]) for limb in RestBody(bones).limbs(LEG)}
+    assert found == {(names[f"{leg} 1 {side}"], names[f"{leg} 4 {side}"]) for leg in ("hind", "front") for side in "LR"}
+
+
+def test_all_legs_of_a_spider_have_the_same_parts():
+    bones, names = renamed(crawler())
+    old = {new: name for name, new in names.items()}
+    found = [tuple(old[bone].split()[2] for bone in limb.bones) for limb in RestBody(bones).limbs(LEG)]
+    assert len(found) == 8
+    assert len(set(found)) == 1
 
 
 def test_a_spider_on_the_ground_has_legs_that_begin_at_their_first_long_bones():

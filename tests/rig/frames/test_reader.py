@@ -5,9 +5,11 @@ import bpy
 import pytest
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.rig.frames.reader import FrameReader
+from ik_triangulation.rig.body import Contact
+from ik_triangulation.rig.frames.reader import FrameReader, reason_to_step
 from ik_triangulation.rig.limb import Limb
 
+from ...bodies import human_rig, reaching_body
 from ...rigs import chain_rig, empty, key_location, nothing_lost
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -81,3 +83,22 @@ def test_a_sample_as_animated_has_the_rotations_of_its_own_frame():
     index = read.limb.bones.index("Bone 1")
     assert last.rig.channels[index].rotation.w == pytest.approx(1.0)
     assert read.as_animated(last).rig.channels[index].rotation.w == pytest.approx(0.8)
+
+
+def test_what_a_held_foot_is_on_and_the_foot_itself_are_reasons_to_step_as_targets_are():
+    scene, layer = bpy.context.scene, bpy.context.view_layer
+    rig, cup = human_rig(), empty("Cup")
+    body = reaching_body(rig, contacts=(Contact("foot.L", 2, 5, cup),))
+    layer.update()
+    assert reason_to_step(body, scene, layer, [1, 2]) is None
+    driven(cup)
+    layer.update()
+    reason = reason_to_step(body, scene, layer, [1, 2]).why
+    assert "'Cup'" in reason
+    assert "reads the scene" in reason
+    cup.animation_data_clear()
+    assert reason_to_step(body, scene, layer, [1, 2]) is None
+    follow = rig.pose.bones["foot.R"].constraints.new("COPY_LOCATION")
+    follow.target = driven(empty("Leader"))
+    layer.update()
+    assert "'Leader'" in reason_to_step(body, scene, layer, [1, 2]).why

@@ -4,9 +4,11 @@
 import bpy
 import numpy as np
 import pytest
+from mathutils import Matrix
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.rig.frames.reader import FrameReader
+from ik_triangulation.rig.frames.samples import is_elsewhere
 from ik_triangulation.rig.limb import Limb
 
 from ...rigs import chain_rig, empty, key_location, matrix_close
@@ -134,3 +136,16 @@ def test_a_scaled_rig_that_turns_is_steady():
     samples = read(rig, keyed_target())
     assert samples.steady
     assert not matrix_close(samples[0].rig.base, samples[19].rig.base, 1e-3)
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_a_target_is_elsewhere_as_soon_as_any_number_differs_by_more_than_rounding(way):
+    still = Matrix.Translation((3.0, -4.0, 0.0))
+    for row in range(3):
+        for column in range(4):
+            moved = still.copy()
+            moved[row][column] += way * 1e-3
+            assert is_elsewhere(still, moved)
+    moved = still.copy()
+    moved[0][3] += way * 1e-7
+    assert not is_elsewhere(still, moved)

@@ -8,8 +8,15 @@ import pytest
 
 from ik_triangulation.errors import AnimationError
 from ik_triangulation.items import PROFILES
-from ik_triangulation.rig.keyframes.arrays import put_keys
-from ik_triangulation.rig.keyframes.shaping import knots_for, profile_at, reshaped, with_keys_at
+from ik_triangulation.rig.keyframes.arrays import enum_number, get_keys, put_keys
+from ik_triangulation.rig.keyframes.shaping import (
+    knots_for,
+    profile_at,
+    reshaped,
+    retimed,
+    with_keys_at,
+    with_outside_of,
+)
 
 from ...rigs import curves_of, empty
 
@@ -75,3 +82,56 @@ def test_a_smooth_falloff_needs_few_keys():
         return sin(time / 20.0) + float(profile_at("SMOOTH", 1.0 - abs(time - 20.0) / 15.0))
 
     assert len(knots_for([height], (5.0, 35.0), [20.0], 1e-3)) <= 5
+
+
+FREE = enum_number("handle_left_type", "FREE")
+
+
+def test_keys_move_with_their_handles_and_their_values_stay():
+    keys = get_keys(curve_with("BEZIER"))
+
+    def later(time):
+        return time + 0.5 * max(time - 12.0, 0.0)  # 40 comes to 54
+
+    found = retimed(keys, later)
+    assert found["co"][:, 0].tolist() == [1.0, 12.0, 54.0]
+    assert np.array_equal(found["co"][:, 1], keys["co"][:, 1])
+    for name in ("handle_left", "handle_right"):
+        assert found[name][:, 0] == pytest.approx([later(time) for time in keys[name][:, 0].tolist()], abs=1e-4)
+        assert np.array_equal(found[name][:, 1], keys[name][:, 1])
+    assert (found["handle_left_type"] == FREE).tolist() == [False, True, True]  # of 12 a handle moves
+    assert np.array_equal(found["handle_left_type"], found["handle_right_type"])
+    assert np.array_equal(keys["co"][:, 0], [1.0, 12.0, 40.0])
+
+
+def test_keys_at_whole_frames_come_to_whole_frames_where_there_is_room():
+    keys = get_keys(curve_with("BEZIER"))
+    keys["co"][1, 0] = 12.5
+    found = retimed(keys, lambda time: time + 0.3)
+    assert found["co"][:, 0] == pytest.approx([1.0, 12.8, 40.0])
+    for name in ("handle_left", "handle_right"):  # with the rounding of their keys
+        assert found[name][:, 0] - found["co"][:, 0] == pytest.approx(keys[name][:, 0] - keys["co"][:, 0], abs=1e-4)
+    near = retimed(keys, lambda time: 0.03 * time)
+    assert near["co"][:, 0] == pytest.approx([0.03, 0.375, 1.2])
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_keys_written_between_two_times_keep_what_is_outside(keep):
+    before, now = get_keys(curve_with("LINEAR")), get_keys(curve_with("BEZIER", long=True))
+    extreme = enum_number("type", "EXTREME")
+    before["type"][:] = extreme
+    before["co"][:, 1] += 1.0
+    now["co"][:, 0] = 1.0, 20.0, 40.0
+    found = with_outside_of(now, before, (1.0, 40.0), keep)
+    assert found["co"][:, 1] == pytest.approx([now["co"][0, 1] + 1.0, now["co"][1, 1], now["co"][2, 1] + 1.0])
+    assert np.array_equal(found["handle_left"][0], before["handle_left"][0])
+    assert np.array_equal(found["handle_right"][2], before["handle_right"][2])
+    for number, name in ((0, "handle_right"), (2, "handle_left")):  # the inner ones come along
+        assert found[name][number] == pytest.approx(now[name][number] + (0.0, 1.0))
+    assert np.array_equal(found["handle_right"][1], now["handle_right"][1])
+    linear, bezier = (enum_number("interpolation", kind) for kind in ("LINEAR", "BEZIER"))
+    assert found["interpolation"].tolist() == [bezier, bezier, linear]
+    assert (found["type"] == extreme).tolist() == [keep, False, keep]
+    assert (found["handle_left_type"][[0, 2]] == FREE).all()
+    inner = with_outside_of(now, before, (2.0, 39.0), keep)
+    assert all(np.array_equal(inner[name], now[name]) for name in now)

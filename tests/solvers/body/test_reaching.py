@@ -16,6 +16,8 @@ from ik_triangulation.kinematics.batch.algebra import lengths
 from ik_triangulation.motion.body_path import body_path
 from ik_triangulation.motion.shot import Shot
 from ik_triangulation.solvers.batch.change import System
+from ik_triangulation.solvers.body.amounts import begun_early
+from ik_triangulation.solvers.body.hanging import COMFORTABLE, arm_of
 from ik_triangulation.solvers.body.reaching import BEGIN, HIGHEST, LOWEST, reaching_of
 from scripts.benchmarks import humanoid
 from scripts.benchmarks.body_goals import FEET, HANDS, goals_of, stands
@@ -79,6 +81,18 @@ def test_what_the_arms_reach_by_themselves_is_reached_standing():
     assert not amounts_of([(0.0, 0.0, 0.0), (0.1, -0.2, 0.2), (0.0, -0.3, 0.4)]).any()
 
 
+def test_a_girdle_that_brings_the_shoulder_nearer_leaves_nothing_to_the_trunk():
+    """A hand up and ahead that is beyond a comfortable arm, but not beyond one with the share of its girdle."""
+    way = (0.0, -0.36, 1.0)
+    after, before, amounts = one_hand(way)
+    shoulder, tip = NAMES.index(SHOULDERS[0]), FIGURE.number_of[HANDS[0]]
+    place, length = before.tip(tip) + np.array(way)[:, None], arm_of(TREE, tip).length
+    far = [lengths(place - geometry.heads[shoulder])[0] / length for geometry in (before, after)]
+    assert far[0] > COMFORTABLE + 0.05
+    assert far[1] < COMFORTABLE
+    assert not amounts.any()
+
+
 @pytest.mark.parametrize("size", [1e-5, 1e-3])
 def test_a_hand_that_begins_off_its_place_by_rounding_moves_no_frame_of_the_body(size):
     ways = down(np.linspace(0.0, 0.8, 14) ** 2).T
@@ -98,10 +112,27 @@ def test_the_lower_the_hands_go_the_more_the_body_takes_part_and_the_legs_last()
     for amount in (hinge, crouch):
         assert amount[0] < 0.5
         assert (np.diff(amount) > -0.02).all()
-        assert np.diff(amount).max() < 0.12
+        assert np.diff(amount).max() < 0.15  # of hands that start at once, so that the body does too
     assert hinge[-1] > 0.5
     assert crouch[-1] > 0.3
     assert np.flatnonzero(hinge > 0.2)[0] < np.flatnonzero(crouch > 0.2)[0]
+
+
+def test_trunk_and_legs_begin_no_later_than_a_hand_that_goes_far():
+    time = np.clip(np.linspace(-0.25, 1.25, 60), 0.0, 1.0)
+    path = time**3 * (10.0 - 15.0 * time + 6.0 * time**2)
+    for way in ((0.0, -0.75, 0.2), (0.65, 0.0, 0.3), (0.0, -0.35, -0.8)):
+        moved = np.abs(amounts_of(np.outer(path, way))).max(0)
+        assert np.flatnonzero(moved > 0.1 * moved.max())[0] <= np.flatnonzero(path > 0.1)[0]
+
+
+def test_amounts_begin_early_and_end_as_they_do_and_only_near_the_start_of_a_hand():
+    amounts = np.concatenate((np.zeros(20), np.linspace(0.0, -1.0, 11), np.linspace(-1.0, 0.0, 11)))[None]
+    early = begun_early(amounts, np.zeros(42))
+    assert early[0, 17] < -0.3
+    assert early[0, 30:] == pytest.approx(amounts[0, 30:])
+    assert (np.abs(early) >= np.abs(amounts)).all()
+    assert begun_early(amounts, np.ones(42)) == pytest.approx(amounts)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -149,6 +180,18 @@ def test_it_keeps_its_feet_its_limits_and_its_weight_above_them(amounts):
     assert (states.angles <= TREE.upper).all()
 
 
+def test_a_lean_aside_leaves_both_legs_as_long_as_they_are():
+    """A pelvis that rolls would shorten the leg that stands on its lower side, and bend a straight knee by much."""
+    reference, tasks, _ = standing(down([0.5]))
+    geometry = reaching_of(TREE, reference, tasks).standing(np.array([[0.0], [0.9], [0.0], [0.0]]))
+    before = Geometry(TREE, reference)
+    for name in FEET:
+        number = FIGURE.number_of[name]
+        assert np.linalg.norm(geometry.tip(number) - before.tip(number)) < 1e-3
+    leans = middle(geometry, SHOULDERS) - middle(geometry, HIPS)
+    assert abs(leans[0, 0]) > 0.1
+
+
 def test_a_crouch_has_the_pattern_of_people_who_lift():
     reference, tasks, _ = standing(down([0.5]))
     geometry = reaching_of(TREE, reference, tasks).standing(np.array([[0.0], [0.0], [0.0], [1.0]]))
@@ -167,6 +210,22 @@ def test_a_hand_that_goes_far_ahead_across_or_aside_bends_no_knee(way):
     assert np.abs(amounts[:3]).max() > 0.2
     assert amounts[3] < 0.1
     assert knee(after)[0] - knee(before)[0] < 15.0
+
+
+def test_to_the_floor_ahead_a_body_hinges_and_crouches_and_hardly_turns_or_leans_aside():
+    _, _, (turn, aside, hinge, crouch) = one_hand((0.0, -0.35, -0.8))
+    assert abs(turn) < 0.4
+    assert abs(aside) < 0.1
+    assert min(hinge, crouch) > 0.6
+
+
+def test_only_places_above_and_below_but_not_aside_or_behind_change_what_a_turn_costs():
+    ways = {"below": (0.0, 0.0, -1.0), "above": (0.0, 0.0, 1.0), "aside": (1.0, 0.0, 0.0), "behind": (0.0, 1.0, 0.0)}
+    reference, tasks, steady = standing(np.array(list(ways.values())).T)
+    reaching, tip, at = reaching_of(TREE, reference, tasks, steady), tasks[4].tip, np.arange(4)
+    shoulder = Geometry(TREE, reference).heads[reaching.arm(tip).anchor]
+    below = reaching.below(tip, shoulder + np.array(list(ways.values())).T, at)
+    assert below == pytest.approx([1.0, -1.0, 0.0, 0.0], abs=0.05)
 
 
 def test_the_trunk_turns_to_a_hand_that_goes_across_and_the_other_way_for_the_other_hand():
@@ -209,7 +268,7 @@ def test_a_solved_descent_leans_and_goes_back_before_its_knees_go_ahead():
     assert (shin[deep] < 0.45 * bend[deep]).all()
     assert (back[deep] > 0.45 * bend[deep]).all()
     hips = middle(geometry, HIPS) - middle(begin, HIPS)
-    assert (hips[1] > 0.0).all()  # never ahead
+    assert (hips[1] > -0.005).all()  # never ahead
     assert hips[1].max() > 0.15
     assert np.abs(states.angles[:, -1] - states.angles[:, 0]).max() < np.radians(3.0)
 

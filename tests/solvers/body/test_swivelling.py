@@ -8,9 +8,11 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.goals.from_goals import point_task
+from ik_triangulation.goals.orientation import OrientTask
 from ik_triangulation.goals.task import Level
 from ik_triangulation.kinematics import Body, BodyTip, Free, Joint, Locked
 from ik_triangulation.kinematics.batch import Geometry, States
+from ik_triangulation.kinematics.batch.algebra import angles_between
 from ik_triangulation.kinematics.body_anatomy import BodyAnatomy, Part, TwoPartLimb
 from ik_triangulation.motion.limb_motion import limbs_of_still_body
 from ik_triangulation.solvers.body.swivelling import LimbOfBody, limbs_with_swivel, with_swivels
@@ -90,3 +92,26 @@ def test_a_locked_joint_for_a_twist_is_part_of_a_rigid_link_unless_its_twist_is_
     assert np.abs(own.tip_rotation(0) - whole.tip_rotation(0)).max() < 1e-6
     rotations[3, 1, -1] += 0.1
     assert LimbOfBody.of(tree, 2, 0, rotations).joints == (2, 3, 4, 5)
+
+
+def largest_turn(rotations):
+    return np.degrees(angles_between(rotations[..., 1:], rotations[..., :-1]).max())
+
+
+@pytest.mark.parametrize("speed", [5.0, 9.0, 14.0])  # degrees a frame
+def test_an_elbow_does_not_swing_round_where_its_hand_has_rolled_by_a_half_turn(speed):
+    tree = body(UP).tree
+    reference = at_rest(tree)
+    states = reference.copy()
+    states.balls[3, 0], states.balls[3, 2] = np.cos(0.4), -np.sin(0.4)
+    roll = 0.5 * np.radians(180.0 + speed * (np.arange(FRAMES) - 0.5 * (FRAMES - 1)))
+    states.balls[4, 0], states.balls[4, 1] = np.cos(roll), np.sin(roll)
+    begin = Geometry(tree, states)
+    near = np.array([1e-4])
+    tasks = [replace(point_task(begin.tip(0), near), level=Level.REACH)]
+    tasks.append(OrientTask(rotation=begin.tip_rotation(0), length=0.1, tolerance=near, level=Level.TURN))
+    moved = with_swivels(tree, states, reference, tasks, 30.0, 0.0)
+    geometry = Geometry(tree, moved)
+    assert np.abs(geometry.tip(0) - begin.tip(0)).max() < 1e-5
+    assert np.abs(geometry.tip_rotation(0) - begin.tip_rotation(0)).max() < 1e-5
+    assert largest_turn(tree.rotations(moved)) < 1.5 * speed + 1e-3

@@ -29,3 +29,12 @@ def test_limits_in_other_axes_allow_what_they_allow_turned(kind):
     for n, quaternion in enumerate(turned.quaternions(found[0]).T):
         nearest = limits.nearest(Quaternion(rotations[:, n]))
         assert abs(abs(np.dot(quaternion, nearest)) - 1.0) < 1e-5
+
+
+def test_about_an_axis_without_ends_a_change_is_at_most_half_a_turn():
+    free, limited = EndRange(Cone(1.0)), EndRange(Cone(1.0, -3.1, 3.1))
+    before, after = np.array([0.2, -0.3, -3.0]), np.array([0.5, 0.4, 3.0])
+    assert free.difference(after, before) == pytest.approx([0.3, 0.7, 6.0 - 2.0 * np.pi])
+    assert limited.difference(after, before) == pytest.approx([0.3, 0.7, 6.0])
+    both = free.difference(np.array([after, before]).T, np.array([before, after]).T)
+    assert pytest.approx(np.array([[0.3, 0.7, 6.0 - 2.0 * np.pi], [-0.3, -0.7, 2.0 * np.pi - 6.0]])) == both.T

@@ -53,3 +53,31 @@ def test_its_dots_can_be_dragged_only_where_gizmos_are_shown(rig):
         context.space_data.show_gizmo = False
         assert not Group.poll(context)
         context.space_data.show_gizmo = True
+
+
+def test_what_moves_objects_and_bones_is_compared_by_keys_and_where_there_are_none_by_places(rig):
+    keyed, still, bone = empty("Keyed"), empty("Still"), rig.pose.bones["Bone 1"]
+    keyed.keyframe_insert("location", frame=1)
+
+    def content(*objects):
+        bpy.context.view_layer.update()
+        return shown.content_of(objects, rig, [bone, rig.pose.bones["Bone 2"]])
+
+    before = content(keyed, still, None)
+    assert content(still, None, keyed, keyed) == before
+    assert content(keyed) != before
+    keyed.location.x += 1.0  # as a key will show it again
+    rig.pose.bones["Bone 2"].rotation_quaternion = (0.0, 1.0, 0.0, 0.0)
+    assert content(keyed, still) == before
+    found = [before]
+    still.location.x += 1.0
+    found.append(content(keyed, still))
+    bone.rotation_quaternion = (0.9, 0.1, 0.0, 0.0)
+    found.append(content(keyed, still))
+    keyed.animation_data.action.layers[0].strips[0].channelbags[0].fcurves[0].keyframe_points[0].handle_right.y += 1.0
+    found.append(content(keyed, still))
+    keyed.keyframe_insert("location", frame=9)
+    found.append(content(keyed, still))
+    rig.pose.bones["Bone 2"].keyframe_insert("rotation_quaternion", frame=5)
+    assert content(keyed, still) == found[-1]  # of the armature itself only what has no keys
+    assert len({*found}) == len(found)

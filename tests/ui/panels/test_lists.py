@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Lists of limbs and joints in the sidebar."""
 
-from math import inf, pi
+from math import pi
 
 import bpy
 import pytest
-from mathutils import Quaternion, Vector
-
-from ik_triangulation.jobs.joint_tools import kind_text, range_text
-from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
+from mathutils import Quaternion
 
 from ...layouts import drawn
 from ...rigs import configure
@@ -75,19 +72,3 @@ def test_the_joint_chosen_in_the_list_is_the_one_whose_limits_are_shown():
     assert drawn(joints).count("Bone 1") == 2
     lists.limb = rig.pose.bones.find("Bone 1")
     assert rig.data.bones.active.name == "Bone 1"
-
-
-@pytest.mark.parametrize(
-    ("freedom", "kind", "limits"),
-    [
-        (Free(), "Free", ""),
-        (Locked(), "Locked", ""),
-        (Hinge(Vector((0.0, 0.0, 1.0)), -inf, inf), "Hinge Z", ""),
-        (Hinge(Vector((1.0, 1.0, 0.0)), 0.0, inf), "Hinge", "0° to any"),
-        (Hinge(Vector((1.0, 0.0, 0.0)), 0.5, 0.5), "Locked", "29° to 29°"),
-        (Cone(pi / 4.0, -0.1, 0.1), "Cone", "to 45°, twist -6° to 6°"),
-        (EulerLimits("XYZ", (-pi, -inf, 0.0), (pi, inf, 1.0)), "Euler", "X -180° to 180°, Z 0° to 57°"),
-    ],
-)
-def test_what_a_joint_may_do_is_said_in_few_words(freedom, kind, limits):
-    assert (kind_text(freedom), range_text(freedom)) == (kind, limits)
