@@ -7,7 +7,8 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import RigError
 from ik_triangulation.rig.by_hand.shown_limb import stretches_of
-from ik_triangulation.rig.ik_controls import Showing, ik_controls_of, limbs_with_ik, moved_with, shown_offset
+from ik_triangulation.rig.controls import ik_controls_of, limbs_with_ik, moved_with
+from ik_triangulation.rig.ik_controls import Showing, shown_offset
 from ik_triangulation.rig.limb import Limb
 
 from ..ik_rigs import ARM, arm_limb, ik_arm
