@@ -122,6 +122,7 @@ def test_the_plane_of_symmetry_is_found_in_any_direction():
 def test_what_is_not_symmetric_has_no_plane():
     line = {f"Bone {n}": RestBone(f"Bone {n - 1}" if n else None, (0, 0, n), (0, 0, n + 1)) for n in range(6)}
     assert Skeleton(line).symmetry is None
+    assert Skeleton(line).lines == []
     assert Skeleton({}).symmetry is None
 
 
