@@ -113,9 +113,20 @@ def too_long():
     return Limb.from_bones(rig, ["Base", *ARM], empty())
 
 
+def beside_the_arm():
+    return Limb.from_bones(ik_arm(), ["Base"], empty())
+
+
+def with_a_finger():
+    rig = ik_arm()
+    return Limb.from_bones(with_bones(rig, ("Finger", "Palm", "Palm")), [*ARM, "Finger"], empty())
+
+
 @pytest.mark.parametrize(
     ("made", "text"),
     [
+        (beside_the_arm, "'Base' has no IK controls: no IK constraint turns the bones that show it"),
+        (with_a_finger, "'Finger' is beyond the bone that the IK control of 'Palm' carries. End there"),
         (without_constraints, "'Bone 2' has no IK controls.*Choose FK controls"),
         (without_a_turn, "Nothing turns 'Palm' with its IK control 'Grip'.*Copy Rotation"),
         (with_an_object_as_target, "'Nail', which is no bone"),

@@ -11,6 +11,7 @@ from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.stance import look_of
 from ik_triangulation.rig.targets.motion import TargetMotion
 
+from ..ik_rigs import ARM, ik_arm
 from ..modes import every_mode
 from ..rigs import chain_rig, configure, empty, rotate
 
@@ -28,6 +29,8 @@ def limb_to(target, subtarget=""):
 def test_set_as_they_are_seen_the_channels_bring_the_target_to_the_tip(mode):
     target = empty()
     target.rotation_mode, target.scale = mode, (2.0, 2.0, 2.0)
+    target.delta_location, target.delta_rotation_euler = (0.3, -0.2, 0.1), (0.5, 0.2, -0.4)
+    target.delta_rotation_quaternion = Quaternion((0.9, 0.1, -0.3, 0.2)).normalized()
     target.parent = empty("Parent")
     target.parent.matrix_world = Matrix.LocRotScale((1.0, 2.0, 3.0), Euler((0.4, 0.5, 0.6)), (0.5, 0.5, 0.5))
     motion = TargetMotion(limb_to(target))
@@ -155,3 +158,23 @@ def test_a_target_whose_orientation_is_not_read_is_turned_only_if_it_may_be():
         rotation = motion.channels()[1].values[0]
         stays = rotation == pytest.approx(tuple(target.rotation_euler), abs=1e-5)
         assert stays is not turns
+
+
+def test_a_bone_that_is_matched_goes_head_to_head_and_turned_alike():
+    rig = ik_arm()
+    for bone in rig.pose.bones:
+        for each in list(bone.constraints):
+            bone.constraints.remove(each)
+    limb = Limb.from_bones(rig, ARM, rig, subtarget="Grip")
+    assert limb.offset.matched
+    for name, turn in (("Bicep", (0.9, 0.1, 0.3, -0.2)), ("Palm", (0.8, 0.3, 0.1, 0.4))):
+        rotate(rig.pose.bones[name], Quaternion(turn).normalized())
+    bpy.context.view_layer.update()
+    motion, (palm, grip) = TargetMotion(limb), (rig.pose.bones[name] for name in ("Palm", "Grip"))
+    motion.see(bpy.context.evaluated_depsgraph_get(), 1.0)
+    grip.location, grip.rotation_quaternion = (each.values[0] for each in motion.channels())
+    bpy.context.view_layer.update()
+    assert (grip.head - palm.head).length < 1e-5
+    rests = [rig.data.bones[name].matrix_local.to_quaternion() for name in ("Grip", "Palm")]
+    alike = grip.matrix.to_quaternion() @ rests[0].conjugated() @ rests[1]
+    assert alike.rotation_difference(palm.matrix.to_quaternion()).angle < 1e-3
