@@ -250,11 +250,11 @@ def test_what_is_linked_is_told_with_the_remedy(tmp_path):
         place(ob)
     scene, layer = here()
     check_armature(rig, layer)
-    with pytest.raises(RigError, match="'Rig' is linked. Create a library override first"):
+    with pytest.raises(RigError, match=r"'Rig' is linked\. Create a library override first"):
         check_armature(linked_rig, layer)
     limb = Limb.from_tip(rig, "Bone 1", linked_cup)
     for make in (lambda: TargetHandle(linked_cup, "", layer.depsgraph), lambda: keyable_owner(limb)):
-        with pytest.raises(TargetError, match="Target 'Cup' is linked. Create a library override first"):
+        with pytest.raises(TargetError, match=r"Target 'Cup' is linked\. Create a library override first"):
             make()
-    with pytest.raises(TargetError, match="Prop 'Cup' is linked. Create a library override first"):
+    with pytest.raises(TargetError, match=r"Prop 'Cup' is linked\. Create a library override first"):
         check_prop(linked_cup, limb, (1, 5), scene, layer, Dependencies())
