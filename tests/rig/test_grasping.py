@@ -9,7 +9,7 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_triangulation.errors import RigError, TargetError
-from ik_triangulation.rig.fingers import HeldSurface
+from ik_triangulation.rig.fingers import ClosedFinger, HeldSurface
 from ik_triangulation.rig.grasping import GraspingHand, Stage, open_rotations
 
 from ..characters import KINDS, character, part_of
@@ -112,7 +112,7 @@ def test_what_is_out_of_reach_or_thicker_than_the_hand_opens_is_refused():
     graph = bpy.context.evaluated_depsgraph_get()
     hand.check(HeldSurface(near, graph), "Rod", scene)
     closed = hand.close(HeldSurface(near, graph))
-    assert (sum(finger.touches > 0 for finger in closed.fingers) >= 3) is True
+    assert sum(finger.touches > 0 for finger in closed.fingers) >= 3
     assert closed.thumb is not None
     middle = sum(hand.knuckles, Vector()) / len(hand.knuckles)
     for reach, is_there in ((2.0, True), (2.4, False)):
@@ -125,8 +125,8 @@ def test_what_is_out_of_reach_or_thicker_than_the_hand_opens_is_refused():
         else:
             with pytest.raises(TargetError, match=r"'Rod' is .* away from the knuckles of .*out of the reach"):
                 hand.check(surface, "Rod", scene)
-    opened = max((hand.thumb.straight(turn[0])[-1][1] - tip).length for turn in hand.open_thumbs for tip in straight)
-    assert hand.opening >= 0.5 * opened
+    thumbs = [hand.thumb.phalanges(rotations)[-1][1] for rotations in hand.open_thumbs]
+    assert hand.opening == pytest.approx(max((thumb - tip).length for thumb in thumbs for tip in straight))
     thick = rod(hand, 0.6 * hand.opening, name="Barrel", depth=3.0 * hand.opening)
     surface = HeldSurface(thick, bpy.context.evaluated_depsgraph_get())
     with pytest.raises(TargetError, match=r"'Barrel' is .* thick, more than .* opens .*Choose a smaller object"):
@@ -139,3 +139,9 @@ def test_what_is_out_of_reach_or_thicker_than_the_hand_opens_is_refused():
         GraspingHand(rig, part_of(rig, kind, "forearm").name)
     with pytest.raises(TargetError, match="'Nail' has no faces to hold"):
         HeldSurface(empty("Nail"), bpy.context.evaluated_depsgraph_get())
+
+
+def test_of_a_closed_finger_the_phalanges_that_touch_and_the_distances_of_the_others_are_counted():
+    finger = ClosedFinger((), (), (-0.01, 0.02, 0.03, 0.05), (), 0.02, ())
+    assert finger.touches == 2
+    assert finger.left == pytest.approx(0.08)
