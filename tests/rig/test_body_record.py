@@ -105,3 +105,13 @@ def test_a_record_that_is_damaged_is_told_with_the_remedy(damage):
             read(rig, "hand.L", bpy.context.scene)
     assert is_recorded_body(rig, "hand.L") is bool(damage)
     assert recorded_span(rig, "hand.L") == ((2, 20) if damage in {"body", "settings"} else None)
+
+
+def test_a_target_that_was_renamed_is_noted_for_the_body_once():
+    rig, body = recorded()
+    target = body.limbs[0].target
+    before, target.name = target.name, "Renamed"
+    rig.pose.bones["hand.L"].ik_triangulation.target = target
+    again, _, _, notes = recorded_body(rig, "foot.L", bpy.context.scene)
+    assert notes == [f"'{before}', which the last bake was made with, is not there: 'Renamed' took its place."]
+    assert again.limbs[0].target == target
