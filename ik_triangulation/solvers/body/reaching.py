@@ -470,7 +470,7 @@ def reaching_of(
     held = {task.tip for task in tasks if task.level == Level.HOLD and is_place(task)}
     for limb in two_part_limbs(tree):
         own = [tip for tip in sorted(held) if tree.above[limb.end, tree.tips[tip].joint]]
-        if own and parts[limb.upper] == Part.THIGH:
+        if own and parts[limb.upper] == Part.THIGH and limb.has_end:
             legs.append((*limb, own[0]))
     return Reaching(tree, reference, legs, steady) if legs and tree.moves_root else None
 
