@@ -261,7 +261,7 @@ def _bends(tree: Tree, states: States) -> Numbers:
     limbs = bending_limbs(tree)
     uppers, joints, _ = np.array(limbs, np.intp).T
     own = _joints(tree)[1]
-    geometry = Geometry(tree, states)
+    geometry = Geometry.of(tree, states)
     heads, frames = geometry.heads, geometry.frames[joints][:, :, :3]
     wrists = np.array([wrist_of(geometry, limb) for limb in limbs])
     first, second = heads[joints] - heads[uppers], wrists - heads[joints]
