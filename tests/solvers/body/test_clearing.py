@@ -11,11 +11,12 @@ from ik_triangulation.goals.obstacles import Segments
 from ik_triangulation.goals.orientation import OrientTask
 from ik_triangulation.kinematics import Body, BodyTip, Free, Joint
 from ik_triangulation.kinematics.batch import Geometry
-from ik_triangulation.kinematics.batch.algebra import exponential, product
+from ik_triangulation.kinematics.batch.algebra import exponential, lengths, product
 from ik_triangulation.kinematics.body import states_of
 from ik_triangulation.kinematics.body_anatomy import BodyAnatomy, Part, TwoPartLimb
 from ik_triangulation.motion.body_path import largest_turns
-from ik_triangulation.solvers.body.clearing import cleared, thickness_of
+from ik_triangulation.solvers.body import clearing
+from ik_triangulation.solvers.body.clearing import cleared, pushed_out, thickness_of
 
 FRAMES, FPS = 25, 24.0
 SHALLOW = 0.0065  # a hundredth of an arm: less moves nothing
@@ -144,6 +145,47 @@ def test_an_arm_that_is_clear_stays_bit_by_bit_and_without_thickness_there_is_no
     states = reaching(((0.0, 1.0, 0.0), (0.0, 0.0, -1.4), (0.0, 0.0, 0.0)))
     assert cleared_of(states, thickness_of(BODY, 1.0)) is states
     assert thickness_of(BODY, 0.0) is None
+
+
+def test_a_pose_that_goes_on_is_turned_a_little_out_of_the_trunk_with_its_hand_where_it_is():
+    states, thickness = reaching(THROUGH), thickness_of(BODY, 1.0)
+    for frame in (8, 12):
+        pose = states.take([frame])
+        place = point_task(Geometry(TREE, pose).tip(0), np.array([1e-3]))
+        for tasks in ([place], []):
+            moved = pushed_out(TREE, pose, thickness, tasks)
+            assert depths(moved, thickness) < 0.8 * depths(pose, thickness)
+            off = lengths(Geometry(TREE, moved).tip(0) - Geometry(TREE, pose).tip(0))
+            assert off < 1e-5 if tasks else off > 1e-3
+            assert (TREE.rotations(moved)[[0, 1, 5, 6, 7]] == TREE.rotations(pose)[[0, 1, 5, 6, 7]]).all()
+    clear = states.take([0])
+    assert pushed_out(TREE, clear, thickness, []) is clear
+
+
+def test_depths_are_those_of_forearm_and_hand_in_every_pose_and_in_some():
+    states, thickness = reaching(THROUGH), thickness_of(BODY, 1.0)
+    found = thickness.depths(Geometry(TREE, states))
+    assert found[0] == pytest.approx(depths(states, thickness), abs=2e-3)
+    assert not found[1].any()
+    shown, some = thickness.allowing(Geometry(TREE, states)), [12, 3]
+    assert not shown.depths(Geometry(TREE, states))[0].any()
+    assert not shown.take(some).depths(Geometry(TREE, states.take(some)))[0].any()
+    assert shown.take([0]).depths(Geometry(TREE, states.take([12])))[0] == pytest.approx(found[0][12])
+
+
+@pytest.mark.parametrize(
+    ("deep", "least", "parts"),
+    [
+        ((10, 11, 14, 20, 22), 6, ((5, 17), (17, 30))),
+        ((10, 11, 14, 20, 22), 7, ()),
+        ((10, 19), 1, ((5, 14), (14, 30))),
+        ((12,), 1, ()),
+    ],
+)
+def test_a_run_that_is_not_cleared_at_once_is_parted_where_the_arm_is_clear_for_longest(deep, least, parts):
+    every = np.isin(np.arange(40), [number + 5 for number in deep])
+    found = clearing._halves(np.arange(10, 35), every, least)
+    assert [(part[0], part[-1] + 1) for part in found] == [(first + 5, last + 5) for first, last in parts]
 
 
 def test_sizes_grow_with_the_figure_and_the_factor():
