@@ -319,3 +319,21 @@ def test_knees_that_can_bend_only_about_the_other_axis_go_ahead_too():
     crouch = np.array([0.0, 0.0, 0.0, 1.0])[:, None]
     geometry = reaching_of(figure.tree, reference, tasks).standing(crouch)
     assert knee(geometry)[0] > 60.0
+
+
+def test_hands_that_reach_farther_than_a_body_does_without_a_step_are_short_at_their_farthest():
+    ways = np.array([(0.0, -0.1, 0.1), (0.0, -0.9, 0.3), (0.0, -3.0, 0.3), (0.0, -2.0, 0.2)]).T
+    reference, tasks, steady = standing(ways)
+    reaching, (left, right) = reaching_of(TREE, reference, tasks, steady), map(FIGURE.number_of.get, HANDS)
+    assert reaching.short(tasks) == {left: 2, right: 2}
+    near = reaching_of(
+        TREE,
+        *(
+            each.take([0, 1]) if hasattr(each, "take") else [t.take([0, 1]) for t in each]
+            for each in (reference, tasks, steady)
+        ),
+    )
+    assert near.short([task.take([0, 1]) for task in tasks]) == {}
+    assert near.short([task.take([0, 0]) for task in tasks]) == {}
+    one = [task for task in tasks if task.tip != right]
+    assert reaching.short(one) == {left: 2}
