@@ -14,9 +14,9 @@ from ik_triangulation.goals.from_goals import point_task, tasks_of
 from ik_triangulation.kinematics import Hinge
 from ik_triangulation.kinematics.batch import Geometry, Tree
 from ik_triangulation.kinematics.batch.algebra import exponential, matrices
+from ik_triangulation.solvers.batch import restarts
 from ik_triangulation.solvers.batch.change import System
 from ik_triangulation.solvers.batch.descent import at_one_level
-from ik_triangulation.solvers.batch import restarts
 from ik_triangulation.solvers.batch.restarts import restart, solve_cold, strayed
 
 from ...chains import forward, hinged, limited, mixed, random_chain, random_cone, random_direction, straight
