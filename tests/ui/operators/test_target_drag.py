@@ -9,11 +9,10 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.jobs.live import following as live
-from ik_triangulation.ui.gizmos import mouse
 
 from ...jobs.dragging import PLACE, TIP, apart, rotations, standard, update
 from ...rigs import evaluated_tip, nothing_lost
-from ..overlay.viewport import viewport
+from .led import BACK, DONE, GOES_ON
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -79,93 +78,6 @@ def test_a_target_that_cannot_be_followed_to_its_new_place_is_put_back():
         bpy.ops.pose.ik_triangulation_target_move(value=(0.5, 0.0, 0.0))
 
 
-class Watched:
-    """The context of a viewport with an area, a workspace and a window manager that write down what they are told."""
-
-    def __init__(self, context):
-        self._context, self.texts, self.handled, self.timers = context, [], [], []
-        self.screen = SimpleNamespace(is_animation_playing=False)
-        self.workspace = SimpleNamespace(status_text_set=self.texts.append)
-        self.window_manager, self.window = self, None
-        regions = list(context.area.regions)
-        self.area = SimpleNamespace(
-            type="VIEW_3D", regions=regions, tag_redraw=lambda: None, header_text_set=self.texts.append
-        )
-
-    def __getattr__(self, name):
-        return getattr(self._context, name)
-
-    def modal_handler_add(self, operator):
-        self.handled.append(operator)
-
-    def event_timer_add(self, seconds, window):
-        self.timers.append(seconds)
-        return len(self.timers)
-
-    def event_timer_remove(self, timer):
-        self.timers.pop()
-
-
-class Mouse:
-    """Leads an operator from where what it drags is seen, in pixels from there."""
-
-    def __init__(self, operator, context):
-        self.operator, self.context = operator, context
-        view = mouse.View.of(context.region, context.region_data)
-        self.view, self.held = view, dict.fromkeys(("shift", "ctrl", "alt"), False)
-        self.start = self.at = Vector((0.0, 0.0))
-
-    def event(self, kind, value="NOTHING", at=()):
-        self.at = Vector(at) if at else self.at
-        pixel = self.start + self.at + Vector((self.context.region.x, self.context.region.y))
-        return SimpleNamespace(type=kind, value=value, mouse_x=pixel.x, mouse_y=pixel.y, **self.held)
-
-    def begin(self, at=(0.0, 0.0)):
-        return self.operator.invoke(self.context, self.event("LEFTMOUSE", "PRESS", at))
-
-    def move(self, *at, **held):
-        self.held.update(held)
-        return self.operator.modal(self.context, self.event("MOUSEMOVE", at=at))
-
-    def press(self, kind, *at, value="PRESS", **held):
-        before = dict(self.held)
-        self.held.update(held)
-        try:
-            return self.operator.modal(self.context, self.event(kind, value, at))
-        finally:
-            self.held = before
-
-
-GOES_ON, DONE, BACK = {"RUNNING_MODAL"}, {"FINISHED"}, {"CANCELLED"}
-
-
-@pytest.fixture
-def led(monkeypatch):
-    """Runs what a mouse does with an operator that is being dragged: led(name, scenario, **properties)."""
-
-    def run(name, scenario, **properties):
-        done = []
-
-        def execute(self, context):
-            try:
-                scenario(Mouse(self, Watched(context)), self)
-                done.append(None)
-            except BaseException as error:
-                done.append(error)
-            return BACK
-
-        operator = getattr(bpy.types, name.replace("pose.", "POSE_OT_"))
-        with monkeypatch.context() as patch, viewport():
-            patch.setattr(operator, "execute", execute)
-            group, _, own = name.partition(".")
-            assert getattr(getattr(bpy.ops, group), own)("EXEC_DEFAULT", **properties) == BACK
-        (failed,) = done
-        if failed:
-            raise failed
-
-    return run
-
-
 def test_a_target_goes_with_the_mouse_along_axes_in_planes_and_in_steps(led):
     rig, target = standard()
     target.rotation_euler = (0.3, 0.4, 0.5)
@@ -180,7 +92,9 @@ def test_a_target_goes_with_the_mouse_along_axes_in_planes_and_in_steps(led):
         assert hand.begin() == GOES_ON
         assert hand.context.handled == [operator]
         hand.start = view.place(start)
-        assert texts[-2].startswith("Move Target:  X 0") and " along " not in texts[-2] and "Snap: Ctrl" in texts[-1]
+        assert texts[-2].startswith("Move Target:  X 0")
+        assert " along " not in texts[-2]
+        assert "Snap: Ctrl" in texts[-1]
         assert hand.move(0.0, 0.0) == hand.move(40.0, 25.0) == GOES_ON
         operator._start = hand.start  # the drag began where the target is seen
         hand.move(40.0, 25.0)
@@ -300,7 +214,8 @@ def test_a_drag_begins_in_a_viewport_that_does_not_play_and_with_what_can_follow
         def scenario(hand, operator):
             change(hand.context)
             assert hand.begin() == BACK
-            assert not hand.context.handled and not hand.context.texts
+            assert not hand.context.handled
+            assert not hand.context.texts
 
         led(MOVES[0], scenario)
 
