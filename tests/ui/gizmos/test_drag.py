@@ -4,16 +4,17 @@
 from types import SimpleNamespace
 
 import bpy
+import gpu
 import numpy as np
 import pytest
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from ik_triangulation.ui.gizmos import groups, mouse
 
 from ...edited import t_pose_rig
 from ...rigs import nothing_lost
 from ..operators.led import BACK, DONE, GOES_ON
-from ..overlay.viewport import viewport
+from ..overlay.viewport import SIZE, pixels, viewport
 
 pytestmark = pytest.mark.usefixtures("empty_scene", "addon")
 
@@ -118,3 +119,51 @@ def test_the_dot_under_the_mouse_is_the_nearest_that_is_before_the_viewer():
         assert mouse.dot_under(context, tuple(mouse.pixels_of(context, places)[0][0])) is None
         patch.setattr(mouse, "trail_of", lambda context: None)
         assert mouse.dot_under(context, tuple(first)) is None
+
+
+@pytest.mark.skipif(bpy.app.version < (5, 2), reason="without gpu.init()")
+def test_what_the_mouse_is_on_is_marked_in_the_colour_of_gizmos():
+    rig = t_pose_rig()
+    system = SimpleNamespace(ui_scale=1.0)
+    themes = bpy.context.preferences.themes
+    colour = np.array(tuple(themes[0].user_interface.gizmo_hi)[:3])
+
+    def marked(mark):
+        def draw():
+            gpu.matrix.load_matrix(Matrix.Identity(4))
+            gpu.matrix.load_projection_matrix(
+                Matrix.Translation((-1.0, -1.0, 0.0)) @ Matrix.Diagonal((2.0 / SIZE[0], 2.0 / SIZE[1], 1.0, 1.0))
+            )
+            shown = SimpleNamespace(width=SIZE[0], height=SIZE[1])
+            preferences = SimpleNamespace(system=system, themes=themes)
+            context = SimpleNamespace(
+                region=shown,
+                region_data=bpy.context.region_data,
+                active_object=rig,
+                preferences=preferences,
+            )
+            found.append(mark(context))
+
+        found = []
+        image = pixels(draw).reshape(SIZE[1], SIZE[0], 4)
+        return image, found[0]
+
+    image, _ = marked(lambda context: mouse.mark_dot(context, 7, (100.0, 50.0)))
+    assert image[50, 100, :3] == pytest.approx(colour, abs=0.02)
+    assert (np.abs(image[50, 80:121, :3] - colour).max(1) < 0.02).sum() in {13, 14, 15}
+    assert image[55:75, 112:125, 3].max() > 0.5, "the number of the frame"
+    bone = rig.pose.bones[HAND]
+
+    def mark(context):
+        mouse.mark_bone(context, HAND)
+        mouse.mark_bone(context, "Nowhere")
+        return mouse.pixels_of(context, np.array([(rig.matrix_world @ ((bone.head + bone.tail) / 2.0))[:]]))[0][0]
+
+    image, at = marked(mark)
+    assert image[int(at[1]), int(at[0]), :3] == pytest.approx(0.8 * colour, abs=0.02)
+    assert 0 < (image[..., 3] > 0.5).sum() < 400
+    rig.location = bpy.context.scene.cursor.location + Vector((0.0, 0.0, 1000.0))
+    with viewport() as context:
+        rig.location = context.region_data.view_matrix.inverted() @ Vector((0.0, 0.0, 50.0))
+    bpy.context.view_layer.update()
+    assert marked(lambda context: mouse.mark_bone(context, HAND))[0].max() == 0.0, "it is behind the viewer"
