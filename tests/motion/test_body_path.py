@@ -170,7 +170,6 @@ def test_hips_that_go_nowhere_leave_the_legs_as_they_are():
 
 def test_goals_that_leap_from_frame_to_frame_are_met_but_for_one_which_is_told():
     """Each frame is a pose of its own, which no frame beside it leads to."""
-    count = least + (kind == "five places")
     there = humanoid.random_states(FIGURE, 8, np.random.default_rng(2))
     tasks = goals_of(FIGURE, there, "five places")
     states, met = finished(body_path(shot_of(stands(FIGURE, 8), tasks)))
