@@ -9,6 +9,7 @@ from mathutils import Vector
 
 from ik_triangulation.errors import ChainError, TargetError
 from ik_triangulation.jobs.edits import mirror
+from ik_triangulation.rig import limb
 from ik_triangulation.ui.operators import edit
 from ik_triangulation.ui.operators.base import IKOperator
 
@@ -110,11 +111,11 @@ def test_limbs_are_chosen_by_their_tips_or_targets_else_the_active_one():
     bpy.context.scene.collection.objects.link(other.ik_triangulation.target)
 
     def chosen(bones, targets, active=TIP):
+        rig.data.bones.active = rig.data.bones[active] if active else None  # which Blender 4.5 selects
         for bone in rig.pose.bones:
-            (bone if hasattr(bone, "select") else bone.bone).select = bone.name in bones
+            limb._flagged(bone).select = bone.name in bones
         for ob in (target, other.ik_triangulation.target):
             ob.select_set(ob in targets)
-        rig.data.bones.active = rig.data.bones[active] if active else None
         return [bone.name for bone in edit.chosen_tips(bpy.context)]
 
     assert chosen(["Bone 1", "Bone 2"], []) == ["Bone 1"]
