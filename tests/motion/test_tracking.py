@@ -184,7 +184,7 @@ def test_what_a_path_knows_of_its_frames_is_that_of_their_present_states(chain):
 
 @pytest.mark.parametrize("search", [True, False])
 def test_places_come_before_turns_that_cannot_be_had_with_them(search):
-    """Of an arm whose hand is told to turn as in another motion: every place is met, and turns as far as they can be."""
+    """Of an arm whose hand is told to turn as in another motion; the turns are met as far as they can be."""
     chain = CHAINS["arm"]
     problem = Problem(chain, feasible_places(chain, 3, 40))
     tree, (place,) = problem.tree, problem.shot.tasks
