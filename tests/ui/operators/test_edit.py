@@ -10,7 +10,7 @@ from mathutils import Vector
 from ik_triangulation.errors import ChainError, TargetError
 from ik_triangulation.jobs.edits import mirror
 from ik_triangulation.rig import limb
-from ik_triangulation.ui.operators import edit
+from ik_triangulation.ui.operators import bake, edit, limbs
 from ik_triangulation.ui.operators.base import IKOperator
 
 from ...rigs import armature, evaluated_tip, nothing_lost
@@ -185,3 +185,50 @@ def test_a_transfer_tells_to_which_controls_it_was(to):
     done = SimpleNamespace(warnings=["w"], limbs=[SimpleNamespace(tip=tip) for tip in "ab"], to=to, keys=12)
     assert edit.POSE_OT_ik_triangulation_transfer.report_result(operator, bpy.context, done) == {"FINISHED"}
     assert texts == [("WARNING", "w"), ("INFO", f"The {to} controls of 'a', 'b' have the motion: 12 keys")]
+
+
+@pytest.mark.parametrize("hips", [None, "spine"])
+@pytest.mark.parametrize(("is_bake", "auto"), [(True, False), (False, True), (False, False)])
+def test_bones_that_are_to_follow_are_keyed_over_the_last_result(monkeypatch, hips, is_bake, auto):
+    rig, _ = standard()
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = auto
+    seen, kept, texts = [], [], []
+    changes = [SimpleNamespace(name=name, holder="Rig", value=value) for name, value in (("IK_FK", 1.0), ("b", 0.25))]
+    after = SimpleNamespace()
+    report = SimpleNamespace(hips=hips, numbers=[3, 4, 9], following=lambda scene: after)
+    result = SimpleNamespace(is_bake=is_bake, report=report, lines=["All reached", "more"])
+    where = bpy.context.scene, bpy.context.view_layer
+
+    def following(of, *given):
+        seen.append((of, *given))
+        return changes
+
+    monkeypatch.setattr(bake, "latest", lambda armature, tip: result)
+    monkeypatch.setattr(bake, "active_body", lambda context: "the body")
+    monkeypatch.setattr(bake, "active_limb", lambda context: "the limb")
+    monkeypatch.setattr(bake, "remember_result", lambda *given: kept.append(given))
+    monkeypatch.setattr(bake.tips, "let_body_follow", following)
+    monkeypatch.setattr(bake.tips, "measured_again", lambda body, report, *given: after)
+    monkeypatch.setattr(bake.controls, "let_follow", following)
+    operator = SimpleNamespace(tell=lambda kind, text: texts.append((*kind, text)))
+    act = bake.POSE_OT_ik_triangulation_follow_set.act
+    assert act(operator, bpy.context) == {"FINISHED"}
+    assert seen == [("the body" if hips else "the limb", 3, 9, is_bake or auto, *where)]
+    assert kept == [(after, rig, bpy.context.scene)]
+    assert texts == [("INFO", "'IK_FK' of 'Rig' is now 1, 'b' of 'Rig' is now 0.25. All reached")]
+    changes.clear()
+    act(operator, bpy.context)
+    assert texts[-1] == ("INFO", "All bones follow the limb already. All reached")
+
+
+@pytest.mark.parametrize(("count", "answer"), [(0, "CANCELLED"), (3, "FINISHED")])
+def test_targets_that_were_made_are_removed_and_counted(said, monkeypatch, count, answer):
+    rig, target = standard()
+    monkeypatch.setattr(limbs.removal, "remove_targets", lambda armature: count)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.context.view_layer.objects.active = target
+    assert bpy.ops.pose.ik_triangulation_targets_remove() == {answer}
+    assert bpy.context.view_layer.objects.active == rig
+    assert rig.select_get()
+    text = "3 targets removed, and the keys kept" if count else "There is no target that was made for a limb"
+    assert said() == [("INFO", text)]
