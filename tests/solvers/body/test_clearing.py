@@ -193,3 +193,35 @@ def test_sizes_grow_with_the_figure_and_the_factor():
     assert other.radii == pytest.approx(1.5 * one.radii)
     height = 0.95 + 0.25 + 0.25
     assert 0.06 < one.radii[0] / height < 0.09, "half the depth of a chest beside the shoulders' height"
+
+
+def test_capsules_are_where_the_proportions_of_a_body_have_them():
+    """Of hips at 0.95 m, shoulders at 1.45 m that are 0.36 m apart, thighs of 0.45 m and upper arms of 0.28 m."""
+    for factor in (1.0, 2.0):
+        thickness = thickness_of(BODY, factor)
+        capsules, rest = thickness.capsules, Geometry(TREE, states_of([BODY.rest_pose()]))
+        axes = capsules.placed(rest)
+        deep, top = 0.22 * 0.5, 0.95 + 0.85 * 0.5
+        half = 0.5 * (0.95 + top)
+        expected = [
+            ((0, 1), (0, 0, 0.95), (0, 0, half), deep, 1.0 - deep / (0.8 * 0.18)),
+            ((1, 1), (0, 0, half), (0, 0, top), deep, 1.0 - deep / (0.8 * 0.18)),
+            *(((n, n), (x, 0, 0.95), (x, 0, 0.5), 0.16 * 0.45, 0.0) for n, x in ((8, 0.1), (11, -0.1))),
+            *(
+                ((n, n), (x, 0, 1.45), (x + y, 0, 1.45), 0.14 * 0.28, 0.0)
+                for n, x, y in ((2, 0.18, 0.28), (5, -0.18, -0.28))
+            ),
+        ]
+        for number, (joints, start, end, radius, flat) in enumerate(expected):
+            assert tuple(capsules.joints[number]) == joints
+            assert axes.segments.begin[number, :, 0] == pytest.approx(start, abs=1e-6)
+            assert axes.segments.end[number, :, 0] == pytest.approx(end, abs=1e-6)
+            assert capsules.radii[number] == pytest.approx(factor * radius)
+            assert capsules.flat[number] == pytest.approx(flat)
+        assert np.abs(axes.across[:2, :, 0]) == pytest.approx(np.array([[1.0, 0.0, 0.0]] * 2), abs=1e-6)
+        for arm, own, other in zip(thickness.arms, (4, 5), (5, 4), strict=True):
+            thick, thin = 0.12 * 0.25, 0.06 * 0.09
+            least = factor * (np.array(capsules.radii)[None] / factor + np.array([[thick], [thin]]))
+            assert not arm.least[:, own].any()
+            some = [0, 1, 2, 3, other]
+            assert (arm.least[:, some, 0] == pytest.approx(least[:, some])) or factor > 1.0
