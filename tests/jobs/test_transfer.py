@@ -4,10 +4,11 @@
 import bpy
 import numpy as np
 import pytest
-from mathutils import Quaternion, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import RigError, SettingError
-from ik_triangulation.jobs.transfer import transfer
+from ik_triangulation.jobs.transfer import FKMotion, _apart, _carried, transfer
+from ik_triangulation.rig.controls import limbs_with_ik
 
 from ..ik_rigs import ARM, ik_arm
 from ..rigs import all_keys, chain_rig, curves_of, key_frames, nothing_lost
@@ -203,3 +204,39 @@ def test_what_cannot_be_transferred_is_told_and_nothing_changes():
         transfer(rig, "BOTH", 1, 10)
     with nothing_lost(), pytest.raises(SettingError, match="Choose one of SOURCE, ALL"):
         transfer(rig, "FK", 1, 10, "SOME")
+
+
+def test_what_is_shown_elsewhere_is_aimed_at_by_as_much_more():
+    rig = ik_arm()
+    [(limb, controls)] = limbs_with_ik(rig)
+    wanted = {name: rig.pose.bones[name].matrix.copy() for name in ARM}
+    motion = FKMotion(limb, controls, {1.0: wanted})
+    way, turn, size = Vector((0.1, -0.2, 0.3)), Quaternion((1.0, 2.0, 3.0), 0.4), Vector((1.25, 0.5, 2.0))
+    shown = {name: Matrix.LocRotScale(each.translation - way, turn.inverted() @ each.to_quaternion(), size)
+             for name, each in wanted.items()}  # fmt: skip
+    motion._shown[1.0] = shown
+    motion.correct()
+    for name, aim in motion._aims[1.0].items():
+        before = wanted[name]
+        assert (aim.translation - before.translation - way).length < 1e-6
+        assert abs(aim.to_quaternion().dot(turn @ before.to_quaternion())) == pytest.approx(1.0, abs=1e-6)
+        assert list(aim.to_scale()) == pytest.approx([1.0 / each for each in size], abs=1e-5)
+    motion._shown[1.0] = {name: Matrix.Diagonal((0.0, 1.0, 1.0, 1.0)) for name in wanted}
+    motion.correct()
+    assert all(np.isfinite(aim).all() for aim in motion._aims[1.0].values())
+
+
+def test_frames_are_apart_by_the_worst_of_place_rotation_and_scale():
+    here = Matrix.Translation((1.0, 2.0, 3.0))
+    assert _apart(here, here, 2.0) == 0.0
+    assert _apart(here, Matrix.Translation((1.0, 2.0, 3.5)), 2.0) == pytest.approx(0.25)
+    assert _apart(here, here @ Matrix.Rotation(0.3, 4, "Z"), 2.0) == pytest.approx(0.3, abs=1e-6)
+    assert _apart(here, here @ Matrix.Diagonal((1.0, 0.6, 1.1, 1.0)), 2.0) == pytest.approx(0.4, abs=1e-6)
+
+
+def test_what_hangs_on_a_moved_bone_is_carried():
+    rig = chain_rig(4)
+    bones, moved = rig.pose.bones, Matrix.Translation((0.0, 0.5, 0.0)) @ Matrix.Rotation(0.4, 4, "X")
+    there = {"Bone 1": moved @ bones["Bone 1"].matrix}
+    for name, by in (("Bone 0", Matrix()), ("Bone 1", moved), ("Bone 3", moved)):
+        assert np.array(_carried(bones[name], there)) == pytest.approx(np.array(by @ bones[name].matrix), abs=1e-6)

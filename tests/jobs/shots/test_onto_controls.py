@@ -135,3 +135,13 @@ def test_a_body_without_ik_controls_says_so_before_anything_changes():
     body = reaching_body(human_rig(), 4)
     with nothing_lost(), pytest.raises(RigError, match="no limb with IK controls"):
         bake_body(body, 1, 4, settings=BodyKeySettings(keys_on="IK"))
+
+
+def test_with_few_keys_the_hand_is_as_near_as_was_allowed():
+    rig = ik_arm()
+    full = bake(arm_limb(rig, keys_on="IK"), 1, LAST)
+    report = bake(arm_limb(ik_arm(), keys_on="IK", reduce=True, reduce_tolerance=0.01), 1, LAST)
+    assert report.full_keys == full.keys
+    assert report.keys < 0.7 * full.keys
+    assert 1e-5 < report.tip_deviation <= 0.01
+    assert report.worst_error <= 0.011
