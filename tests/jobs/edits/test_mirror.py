@@ -85,7 +85,7 @@ def test_a_mirrored_bake_comes_later_with_the_keys_that_it_replaced():
     delete_generated(rig, ["upper_arm.R", "forearm.R", "hand.R"])
     for side, other in ("LR", "RL"):
         found = np.array([tuple(key.co) for key in curve_of(rig, f"upper_arm.{other}", 1).keyframe_points])
-        assert found == pytest.approx(np.array(keys[side]) + (10.0, 0.0), abs=1e-6)
+        assert found == pytest.approx(np.array(keys[side]) + np.array((10.0, 0.0)), abs=1e-6)
 
 
 def test_targets_that_wait_change_sides_and_only_one_of_two_may_have_keys():
@@ -117,7 +117,7 @@ def test_what_has_no_mirror_image_is_named_and_nothing_changes():
         mirror_motion(rig, ["hand.L"])
     target.delta_location.x = 0.0
     rig.keyframe_insert("location", frame=1)
-    with nothing_lost(), pytest.raises(TargetError, match="Parent 'Target hand.L' to it first"):
+    with nothing_lost(), pytest.raises(TargetError, match=r"Parent 'Target hand\.L' to it first"):
         mirror_motion(rig, ["hand.L"])
     for name in ("hand.L", "hand.R"):
         rig.data.bones[name].name = name.replace("hand", "paw")

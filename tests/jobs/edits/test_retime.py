@@ -161,5 +161,5 @@ def test_a_target_without_keys_of_its_own_place_or_hidden_by_a_track_is_refused(
         retime(rig, "hand.L", AT, 2)
     target.animation_data.nla_tracks.remove(track)
     target.animation_data.action = None
-    with nothing_lost(), pytest.raises(AnimationError, match="no keys of target 'Target hand.L' to move in time"):
+    with nothing_lost(), pytest.raises(AnimationError, match=r"no keys of target 'Target hand\.L' to move in time"):
         retime(rig, "hand.L", AT, 2)
