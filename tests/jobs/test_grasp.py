@@ -4,6 +4,7 @@
 from itertools import pairwise
 from math import degrees, radians
 from random import Random
+from types import SimpleNamespace
 
 import bmesh
 import bpy
@@ -13,7 +14,7 @@ from mathutils import Matrix, Vector
 from mathutils.bvhtree import BVHTree
 
 from ik_triangulation.errors import RigError, TargetError
-from ik_triangulation.jobs.grasp import grasp
+from ik_triangulation.jobs.grasp import _notes, grasp, hand_at, prop_held
 from ik_triangulation.rig.fingers import HeldSurface
 from ik_triangulation.rig.grasping import GraspingHand
 
@@ -212,3 +213,45 @@ def test_what_is_beside_an_acute_edge_is_outside():
             assert surface.distance(point) > 0.005
     assert surface.distance(Vector((0.0, 0.0, -0.005))) == pytest.approx(-0.005, abs=1e-6)
     assert surface.away(Vector((0.0, 0.0, -0.005))) == pytest.approx(0.005, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("touches", "values", "said"),
+    [
+        ((1, 2, 1), {}, []),
+        ((0, 0, 1), {}, ["1 fingers of 'Hand' touch 'Cup'. Move the hand until the object is in its palm."]),
+        ((1, 0), {}, ["1 fingers of 'Hand' touch 'Cup'. Move the hand until the object is in its palm."]),
+        (
+            (1, 1, 1),
+            {"opposition": 0.2},
+            ["The thumb of 'Hand' is not opposite of the fingers (11 degrees). Turn the hand, or 'Cup'."],
+        ),
+        ((1, 1, 1), {"opposition": 0.2, "thumb": None}, []),
+        ((1, 1, 1), {"penetration": 0.003}, ["A finger of 'Hand' is 3 mm in 'Cup'. Move the hand off it."]),
+        ((1, 1, 1), {"penetration": 0.0019}, []),
+    ],
+)
+def test_a_hand_that_does_not_hold_says_why(touches, values, said):
+    fingers = [SimpleNamespace(touches=each) for each in touches]
+    whole = {"fingers": fingers, "thumb": "Thumb", "opposition": 2.0, "penetration": 0.0, "radius": 0.008, **values}
+    assert list(_notes(SimpleNamespace(**whole), "Hand", SimpleNamespace(name="Cup"), bpy.context.scene)) == said
+
+
+def test_the_hand_is_found_from_its_fingers_and_arm_and_holds_one_thing():
+    kind, scene = "Mixamo", bpy.context.scene
+    rig = character(kind)
+    hand = part_of(rig, kind, "hand").name
+    for part in ("index3", "thumb1", "hand", "forearm", "upper_arm"):
+        assert hand_at(rig, part_of(rig, kind, part).name) == hand
+    assert prop_held(rig, hand, scene) is None
+    props = [rod(hand_of(rig, kind), name=name) for name in ("Cup", "Pen")]
+    taken(rig, hand_of(rig, kind), props[0])
+    assert prop_held(rig, hand, scene) == props[0]
+    taken(rig, hand_of(rig, kind), props[1])
+    assert prop_held(rig, hand, scene) is None
+    props[0].hide_viewport = True
+    bpy.context.view_layer.update()
+    with nothing_lost(), pytest.raises(TargetError, match="'Cup' cannot be held"):
+        grasp(rig, hand, props[0])
+    with nothing_lost(), pytest.raises(TargetError, match="it is the armature itself"):
+        grasp(rig, hand, rig)

@@ -7,7 +7,7 @@ import pytest
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import RigError, SettingError
-from ik_triangulation.jobs.transfer import FKMotion, _apart, _carried, transfer
+from ik_triangulation.jobs.transfer import FKMotion, Transferred, _apart, _carried, _limbs_of, _warnings, transfer
 from ik_triangulation.rig.controls import limbs_with_ik
 
 from ..ik_rigs import ARM, ik_arm
@@ -240,3 +240,32 @@ def test_what_hangs_on_a_moved_bone_is_carried():
     there = {"Bone 1": moved @ bones["Bone 1"].matrix}
     for name, by in (("Bone 0", Matrix()), ("Bone 1", moved), ("Bone 3", moved)):
         assert np.array(_carried(bones[name], there)) == pytest.approx(np.array(by @ bones[name].matrix), abs=1e-6)
+
+
+def test_a_limb_is_found_by_any_of_its_bones_and_controls():
+    rig = switched_arm()
+    [(limb, controls)] = limbs_with_ik(rig)
+    for name in ("Grip", "Aim", "Ulna", "Palm.fk", "Bicep.shown"):
+        [found] = _limbs_of(rig, [name, "Base"], False)
+        assert found == (limb, controls), name
+    assert _limbs_of(rig, [], False) == _limbs_of(rig, ["Base"], True) == [(limb, controls)]
+    with pytest.raises(RigError, match="None of the selected bones"):
+        _limbs_of(rig, ["Base"], False)
+
+
+def test_limbs_that_are_off_and_sparse_keys_are_told_of():
+    for made, why in (({"pole": True}, "its keys."), ({"pole": False}, "its keys, as it has no pole.")):
+        rig = ik_arm(**made)
+        [chosen] = limbs_with_ik(rig)
+
+        def told(*values, chosen=chosen):
+            return _warnings([chosen], [Transferred("Palm", 6, 3, *values)], bpy.context.scene)
+
+        assert told(0.0, 0.0, 0.0) == []
+        assert told(1e-4, 1e-3, 1e-3) == []
+        [off] = told(0.02, 0.0, 1.0)
+        assert off.startswith(f"'Palm' is off by up to 2 cm and 0° at {why} Look at locked channels")
+        [turned] = told(0.0, 0.1, 0.0)
+        assert "and 5.7° at its keys" in turned
+        [sparse] = told(0.0, 0.0, 0.03)
+        assert sparse.startswith("Between the keys 'Palm' is up to 3 cm away from what it showed.")

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bakes onto IK controls made by hand: any pole angle, no pole, stretch, and properties that are found by trying."""
 
+from dataclasses import replace
+
 import bpy
 import pytest
+from mathutils import Vector
 
 from ik_triangulation.errors import RigError
 from ik_triangulation.jobs.bake import bake, bake_body, delete_generated, repeats_bake
+from ik_triangulation.jobs.shots.body_controls import bones_with_controls
 from ik_triangulation.jobs.shots.controls import check_keyed, keyed_bones, watch_of
 from ik_triangulation.jobs.shots.keys import BodyKeySettings
 from ik_triangulation.rig.limb import Limb
 
-from ...bodies import human_rig, reaching_body
+from ...bodies import SMALL, human_rig, reaching_body
 from ...ik_rigs import arm_limb, ik_arm
-from ...rigs import all_keys, chain_rig, curves_of, empty, nothing_lost
+from ...rigs import all_keys, chain_rig, curves_of, empty, evaluated_tip, nothing_lost
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 LAST = 12
@@ -145,3 +149,55 @@ def test_with_few_keys_the_hand_is_as_near_as_was_allowed():
     assert report.keys < 0.7 * full.keys
     assert 1e-5 < report.tip_deviation <= 0.01
     assert report.worst_error <= 0.011
+
+
+def ik_body():
+    """A human whose left arm an IK constraint turns, with a control for the hand and a pole behind the elbow."""
+    rig = human_rig()
+    bpy.ops.object.mode_set(mode="EDIT")
+    edit = rig.data.edit_bones
+    for name, place in (
+        ("Grip", edit["hand.L"].head.copy()),
+        ("Aim", edit["forearm.L"].head + Vector((0.0, 0.4, 0.0))),
+    ):
+        new = edit.new(name)
+        new.head, new.tail = place, place + Vector((0.0, 0.0, 0.1))
+    bpy.ops.object.mode_set(mode="POSE")
+    turn = rig.pose.bones["forearm.L"].constraints.new("IK")
+    turn.target = turn.pole_target = rig
+    turn.subtarget, turn.pole_subtarget, turn.chain_count, turn.use_stretch = "Grip", "Aim", 2, False
+    copy = rig.pose.bones["hand.L"].constraints.new("COPY_ROTATION")
+    copy.target, copy.subtarget = rig, "Grip"
+    bpy.context.view_layer.update()
+    return rig
+
+
+def test_a_body_has_keys_on_the_ik_controls_of_its_limbs_as_well_and_shows_the_same():
+    rig = ik_body()
+    body = reaching_body(rig, 4, SMALL)
+    assert bones_with_controls(body) == [*body.bones, "Grip", "Aim"]
+    assert bones_with_controls(replace(body, limbs=body.limbs[1:])) == [*replace(body, limbs=body.limbs[1:]).bones]
+    report = bake_body(body, 1, 4, settings=BodyKeySettings(keys_on="IK"))
+    assert report.reached, report.text
+    keys = all_keys(rig)
+    paths = {path for path, _ in keys}
+    assert {
+        'pose.bones["Grip"].location',
+        'pose.bones["Aim"].location',
+        'pose.bones["hand.R"].rotation_quaternion',
+    } <= paths
+    own = sum(
+        len(found) for (path, _), found in keys.items() if not path.startswith(('pose.bones["Grip', 'pose.bones["Aim'))
+    )
+    switched = sum(len(found) for (path, _), found in keys.items() if "constraints" in path)
+    assert report.keys == report.full_keys == sum(map(len, keys.values())) - switched > own - switched
+    for frame in range(1, 5):
+        bpy.context.scene.frame_set(frame)
+        for tip in ("hand.L", "hand.R"):
+            target = next(limb.target for limb in body.limbs if limb.tip == tip)
+            assert (evaluated_tip(rig, tip) - target.matrix_world.translation).length < 1e-3
+    with (
+        nothing_lost(),
+        pytest.raises(RigError, match=r"No tip of the body has IK controls: foot\.L, foot\.R, hand\.R"),
+    ):
+        bake_body(replace(body, limbs=body.limbs[1:]), 1, 4, settings=BodyKeySettings(keys_on="IK"))
