@@ -19,7 +19,7 @@ from ik_triangulation.rig.fingers import HeldSurface
 from ik_triangulation.rig.grasping import GraspingHand
 
 from ..characters import character, part_of
-from ..rigs import all_keys, curves_of, empty, key_frames, nothing_lost, place
+from ..rigs import all_keys, curve_of, curves_of, empty, key_frames, nothing_lost, place
 
 pytestmark = pytest.mark.usefixtures("addon", "empty_scene")
 RADIUS = 0.0085  # m of a finger
@@ -131,8 +131,17 @@ def test_fingers_are_keyed_while_the_hand_holds_what_it_takes():
     hand = hand_of(rig, kind)
     held = rod(hand)
     taken(rig, hand, held)
+    ring = part_of(rig, kind, "ring2")
+    for frame, turn in ((-20, -0.1), (80, 0.1)):
+        ring.rotation_quaternion = (1.0, turn, 0.0, 0.0)
+        ring.keyframe_insert("rotation_quaternion", frame=frame)
+    curve = curve_of(rig, ring.name, 1)
+    moving = {frame: curve.evaluate(frame) for frame in range(-20, 81)}
     bpy.context.scene.frame_set(5)
     done = grasp(rig, hand.name, held)
+    assert [curve_of(rig, ring.name, 1).evaluate(f) for f in (done.frames[0], done.frames[-1])] == pytest.approx(
+        [moving[round(done.frames[0])], moving[round(done.frames[-1])]], abs=1e-6
+    )
     own = [round(frame) for frame in (done.frames[0], done.frames[-1])]
     assert done.frames[1:-1] == (12, 20, 40, 48)
     assert (own[0] in {4, -4, -12}, own[1] in {56, 64, 72}) == (True, True)

@@ -11,9 +11,12 @@ from mathutils import Euler, Matrix, Quaternion
 from ik_triangulation.errors import AnimationError, SettingError
 from ik_triangulation.jobs.bake import bake, delete_generated
 from ik_triangulation.jobs.edits.edit import BakeChange, BakedPoses, _frames_around, pull
+from ik_triangulation.jobs.setup import set_up_body
+from ik_triangulation.rig.keyframes.channelbags import channelbag_of
 from ik_triangulation.rig.limb import Limb
 
-from ...bodies import followed_rig, tails
+from ...bodies import followed_rig, human_rig, tails
+from ...ik_rigs import arm_limb, ik_arm
 from ...interrupted import writes_that_undo_all
 from ...rigs import curve_of, empty, nothing_lost
 
@@ -210,3 +213,23 @@ def test_a_target_that_cannot_be_keyed_and_a_method_that_does_not_look_around_ar
         target.driver_add("location", index).driver.expression = "0.5"
     with nothing_lost(), pytest.raises(AnimationError, match=r"The location of target .Target hand\.L. has a driver"):
         pull(rig, "hand.L", 6, (0.0, 0.0, 0.02), 4)
+
+
+def test_what_cannot_be_pulled_says_why_and_nothing_changes(rig):
+    with nothing_lost(), pytest.raises(AnimationError):
+        pull(rig, "hand.L", 6, (0.0, 0.0, 0.02))  # nothing is baked
+    bake(limb(rig), 1, 12)
+    channelbag_of(rig).fcurves.clear()
+    with nothing_lost(), pytest.raises(AnimationError, match=r"'hand\.L' has no baked keys in the active action"):
+        pull(rig, "hand.L", 6, (0.0, 0.0, 0.02))
+    body = human_rig("Body")
+    set_up_body(body)
+    with nothing_lost(), pytest.raises(AnimationError, match=r"The target of 'hand\.L' was not moved or keyed yet"):
+        pull(body, "hand.L", 6, (0.0, 0.0, 0.02))
+    arm = ik_arm()
+    made = arm_limb(arm)
+    stored = arm.pose.bones["Palm"].ik_triangulation
+    stored.target, stored.chain_count, stored.keys_on = made.target, 3, "IK"
+    bake(Limb.of(arm.pose.bones["Palm"]), 1, 6)
+    with nothing_lost(), pytest.raises(AnimationError, match="'Palm' is baked onto IK controls"):
+        pull(arm, "Palm", 3, (0.0, 0.0, 0.02))

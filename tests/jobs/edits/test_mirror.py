@@ -11,7 +11,7 @@ from ik_triangulation.jobs.bake import bake, delete_generated
 from ik_triangulation.jobs.edits.mirror import mirror_motion
 from ik_triangulation.jobs.setup import set_up_body
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.rig.targets.untouched import is_waiting
+from ik_triangulation.rig.targets.untouched import is_as_made, is_waiting
 
 from ...bodies import human_rig, keyed_target, tails
 from ...interrupted import writes_that_undo_all
@@ -103,6 +103,7 @@ def test_targets_that_wait_change_sides_and_only_one_of_two_may_have_keys():
     assert abs(now.x + place.x) + (now.yz - place.yz).length < 1e-5
     assert targets["L"].animation_data is None or targets["L"].animation_data.action is None
     assert targets["R"].animation_data.action is not None
+    assert all(map(is_as_made, targets.values()))
 
 
 def test_what_has_no_mirror_image_is_named_and_nothing_changes():

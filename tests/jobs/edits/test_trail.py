@@ -78,6 +78,7 @@ def test_a_drag_shows_what_its_end_keys_and_the_feet_stay(rig):
 def test_esc_restores_frame_pose_and_all_else(rig):
     bpy.context.scene.frame_set(3)
     rig.pose.bones["shin.L"].location.x = 0.01  # posed without a key
+    rig.pose.bones["hand.R"].ik_triangulation.target.location.x += 0.1  # so is this, off its keys
     with nothing_lost():
         drag = PullDrag(rig, HAND, AT, FALLOFF, *where())
         drag.pull(OFFSET, FALLOFF, "LINEAR")
