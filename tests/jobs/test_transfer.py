@@ -17,9 +17,9 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 KEYS = 1, 6, 12
 
 
-def switched_arm():
+def switched_arm(stretch=False):
     """An arm with bones for FK and for IK, and a third chain that copies one of them by the property Mode."""
-    rig = ik_arm()
+    rig = ik_arm(stretch=stretch)
     bpy.ops.object.mode_set(mode="EDIT")
     edit = rig.data.edit_bones
     for suffix in ("fk", "shown"):
@@ -40,6 +40,8 @@ def switched_arm():
                 driver.type = "AVERAGE"
                 target = driver.variables.new().targets[0]
                 target.id, target.data_path = rig, '["Mode"]'
+    for name in ARM[:2]:
+        rig.pose.bones[name].ik_stretch = 0.1 if stretch else 0.0
     bpy.context.view_layer.update()
     return rig
 
@@ -49,6 +51,7 @@ RIGS = {
     "stretching": lambda: ik_arm(stretch=True),
     "turned pole": lambda: ik_arm(angle=-2.5),
     "switched": switched_arm,
+    "switched, stretching": lambda: switched_arm(True),
 }
 
 
@@ -106,7 +109,7 @@ def test_a_motion_goes_from_ik_to_fk_and_back(made):
     rig.rotation_euler, rig.scale = (0.3, -0.2, 1.0), (1.5, 1.5, 1.5)
     key_ik(rig)
     before = frames_of(rig, KEYS)
-    own = [f"{name}.fk" for name in ARM] if made == "switched" else ARM
+    own = [f"{name}.fk" for name in ARM] if made.startswith("switched") else ARM
     out = transfer(rig, "FK", 1, 12)
     assert [each.tip for each in out.limbs] == [own[-1]]
     assert out.keys == out.limbs[0].keys > 0
@@ -211,6 +214,12 @@ def test_what_is_shown_elsewhere_is_aimed_at_by_as_much_more():
     [(limb, controls)] = limbs_with_ik(rig)
     wanted = {name: rig.pose.bones[name].matrix.copy() for name in ARM}
     motion = FKMotion(limb, controls, {1.0: wanted})
+    motion.see(bpy.context.evaluated_depsgraph_get(), 1.0)
+    assert motion.is_close is True
+    wanted["Ulna"].translation.x += 1e-3
+    motion.see(bpy.context.evaluated_depsgraph_get(), 1.0)
+    assert motion.is_close is False
+    wanted["Ulna"].translation.x -= 1e-3
     way, turn, size = Vector((0.1, -0.2, 0.3)), Quaternion((1.0, 2.0, 3.0), 0.4), Vector((1.25, 0.5, 2.0))
     shown = {name: Matrix.LocRotScale(each.translation - way, turn.inverted() @ each.to_quaternion(), size)
              for name, each in wanted.items()}  # fmt: skip

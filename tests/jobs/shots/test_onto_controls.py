@@ -7,11 +7,11 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from ik_triangulation.errors import RigError
+from ik_triangulation.errors import RigError, SettingError
 from ik_triangulation.jobs.bake import bake, bake_body, delete_generated, repeats_bake
 from ik_triangulation.jobs.shots.body_controls import bones_with_controls
-from ik_triangulation.jobs.shots.controls import check_keyed, keyed_bones, watch_of
-from ik_triangulation.jobs.shots.keys import BodyKeySettings
+from ik_triangulation.jobs.shots.controls import check_keyed, kept_by_hand, keyed_bones, watch_of
+from ik_triangulation.jobs.shots.keys import BodyKeySettings, check_layer
 from ik_triangulation.rig.limb import Limb
 
 from ...bodies import SMALL, human_rig, reaching_body
@@ -201,3 +201,34 @@ def test_a_body_has_keys_on_the_ik_controls_of_its_limbs_as_well_and_shows_the_s
         pytest.raises(RigError, match=r"No tip of the body has IK controls: foot\.L, foot\.R, hand\.R"),
     ):
         bake_body(replace(body, limbs=body.limbs[1:]), 1, 4, settings=BodyKeySettings(keys_on="IK"))
+
+
+def test_keys_that_somebody_made_of_controls_are_kept_by_place_too():
+    rig = ik_arm()
+    grip, ulna = rig.pose.bones["Grip"], rig.pose.bones["Ulna"]
+    for bone, path, frames in ((grip, "location", (3, 8, 20)), (ulna, "rotation_quaternion", (5, 8))):
+        for frame in frames:
+            bone.keyframe_insert(path, frame=frame)
+    assert not kept_by_hand(arm_limb(rig, keys_on="IK"), 1.0, 12.0), "nothing was baked"
+    for curve in curves_of(rig):
+        curve.keyframe_points[1].type = "GENERATED"
+    limb = arm_limb(rig, keys_on="IK")
+    assert {name: [*times] for name, times in kept_by_hand(limb, 1.0, 12.0).items()} == {"Grip": [3.0]}
+    own = kept_by_hand(replace(limb, keys_on="FK"), 1.0, 12.0)
+    assert {name: [*times] for name, times in own.items()} == {"Ulna": [5.0]}
+    said = watch_of(limb).explain(0.02, " at frame 3", bpy.context.scene)
+    assert said.startswith("'Palm' is 2 cm away from the solution at frame 3: 'Grip' cannot carry it there.")
+
+
+def test_a_layer_is_refused_where_controls_get_the_keys_and_says_what_becomes_of_the_action():
+    rig = ik_arm()
+    assert check_layer(BodyKeySettings(keys_on="IK"), rig) == []
+    with pytest.raises(SettingError, match="A layer has keys of the limb's own bones"):
+        check_layer(BodyKeySettings(keys_on="IK", destination="LAYER"), rig)
+    assert check_layer(BodyKeySettings(destination="LAYER"), rig) == []
+    rig.keyframe_insert("location", frame=1)
+    name = rig.animation_data.action.name
+    assert check_layer(BodyKeySettings(destination="LAYER", reduce=True), rig) == [
+        "A layer has a key at each frame: Reduce Keys is for other destinations.",
+        f"Action '{name}' is on an NLA track now, below the layer.",
+    ]
