@@ -99,3 +99,16 @@ def test_live_poses_rest_and_are_keyed_once_nothing_has_moved_for_a_while(monkey
     assert (calm.changed, moved.changed) == (-inf, -inf)
     assert following._key() is None
     assert moved.done == [("key", "Rig")]
+
+
+def test_what_animates_a_rig_is_read_again_once_somebody_keys_it():
+    rig = set_up_rig()
+    state = LiveBody(rig, body_of(rig, "hand.L"), "hand.L", bpy.context.scene)
+    first = state.moving(rig, set(), False)
+    assert state.moving(rig, {bpy.context.scene}, False) is first
+    assert state.moving(rig, {rig}, True) is first, "a change of frame touches the rig as well"
+    second = state.moving(rig, {rig}, False)
+    assert second is not first
+    action = rig.pose.bones["hand.L"].ik_triangulation.target.animation_data.action
+    assert state.moving(rig, {action}, False) is not second
+    assert not state.solve_upcoming(0.0)
