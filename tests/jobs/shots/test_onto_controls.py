@@ -232,3 +232,18 @@ def test_a_layer_is_refused_where_controls_get_the_keys_and_says_what_becomes_of
         "A layer has a key at each frame: Reduce Keys is for other destinations.",
         f"Action '{name}' is on an NLA track now, below the layer.",
     ]
+
+
+def test_in_a_track_the_character_is_switched_by_keys_of_that_track():
+    rig = ik_arm()
+    constraint = rig.pose.bones["Ulna"].constraints[0]
+    constraint.influence = 0.0
+    report = bake(arm_limb(rig, keys_on="IK", destination="NLA_TRACK"), 3, LAST)
+    assert report.all_reached, report.warnings
+    assert not any("influence" in path for path, _ in all_keys(rig))
+    [track] = rig.animation_data.nla_tracks
+    [strip] = track.strips
+    bag = strip.action.layers[0].strips[0].channelbag(strip.action_slot)
+    [curve] = [each for each in bag.fcurves if each.data_path == constraint.path_from_id("influence")]
+    assert [(tuple(key.co), key.interpolation) for key in curve.keyframe_points] == [((3.0, 1.0), "CONSTANT")]
+    assert off(rig, report)[0] < 1e-4
