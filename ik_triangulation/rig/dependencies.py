@@ -463,11 +463,8 @@ def _has_strips(animation: AnimData) -> bool:
 
 def _modified(limb: Boned) -> Iterator[tuple[FCurve, str]]:
     """Yield the F-curves with modifiers of transform channels, with the names of the bones."""
-    return (
-        found
-        for found in _of_bones(limb, curves_of(limb.armature))
-        if any(not each.mute for each in found[0].modifiers)
-    )
+    curves = curves_of(limb.armature)
+    return _of_bones(limb, (curve for curve in curves if any(not each.mute for each in curve.modifiers)))
 
 
 def _driven(limb: Boned, animation: AnimData) -> Iterator[tuple[FCurve, str]]:

@@ -104,7 +104,7 @@ def follow_written(
     yield from follow_body(rig, ends, track, scene, view_layer, undo, others)
     if not plan.limbs:
         return _NO_KEYS
-    clock, frames = Clock(scene, armature), Geometry(problem.body.tree, body.states).frames
+    clock, frames = Clock(scene, armature), Geometry.of(problem.body.tree, body.states).frames
     parts = []
     for limb, controls in plan.limbs:
         kept = kept_by_hand(limb, *map(clock.time, ends)) if plan.keep else {}

@@ -9,11 +9,12 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 from bpy.types import Depsgraph, Scene, ViewLayer
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ...cooperative import Work, finished
 from ...errors import RigError
 from ...goals import Goal
+from ...kinematics import Body
 from ...kinematics.arrays import Numbers
 from ..armature import Channels, base_of, channels_of
 from ..body import ContactSupport, RigBody
@@ -28,7 +29,7 @@ from .body_frames import (
     Animation,
     LimbGoals,
     animation_shown,
-    body_by_channels,
+    frames_by_channels,
     held_influence,
     influence_of,
     lengths_of,
@@ -87,6 +88,12 @@ class _Look(NamedTuple):
     influence: dict[str, float]
     matrices: Numbers | None
     supports: dict[ContactSupport, Matrix]
+
+
+def sampled_body(rig: RigBody, samples: BodySamples) -> Body:
+    """Return a body as sampled, with what is up for it at the first frame."""
+    up = np.linalg.inv(samples.worlds[:3, :3, 0]) @ np.array((0.0, 0.0, 1.0))
+    return rig.rest.body(samples.channels, Vector(up))
 
 
 def read_body(
@@ -234,7 +241,7 @@ def _places(rig: RigBody, scene: Scene, samples: BodySamples, as_shown: bool) ->
         animation = yield from read_animation(rig, scene, first, bases, without)
     else:
         animation = Animation(*body_by_hand(rig, first, scene, without))
-    _, frames = body_by_channels(rig, samples.channels, bases, animation)
+    frames = frames_by_channels(rig, sampled_body(rig, samples), bases, animation)
     frames = frames if animation.shown is None else animation.shown
     yield
     return {name: frames[rig.bones.index(name), :, :, 0] for name in rig.planted}
@@ -255,7 +262,8 @@ def _matrices_by_hand(
 
 def _agree(rig: RigBody, samples: BodySamples, here: Sequence[int], moved: Animation, matrices: Numbers) -> bool:
     """Tell whether an animation by channels puts tips and hips where these matrices (n, 4, 4, F) have them."""
-    body, frames = body_by_channels(rig, samples.channels, samples.bases[..., here], moved)
+    body = sampled_body(rig, samples)
+    frames = frames_by_channels(rig, body, samples.bases[..., here], moved)
     return tips_apart(rig, body, frames, shown_frames(rig, matrices)) <= _AGREES
 
 

@@ -79,7 +79,7 @@ class Reaching:
         legs: Sequence[tuple[int, int, int, int]],
         steady: BalanceTask | None,
     ) -> None:
-        self._tree, self._reference, self._begin = tree, reference, Geometry(tree, reference)
+        self._tree, self._reference, self._begin = tree, reference, Geometry.of(tree, reference)
         self._legs, self._steady, self.tips = legs, steady, [leg[3] for leg in legs]
         self._arms = [arm_of(tree, number) for number in range(len(tree.tips))]
         self._rotations = tree.rotations(reference)
