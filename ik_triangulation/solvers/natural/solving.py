@@ -85,7 +85,6 @@ def natural_path(
         states, possible, given_way, where, soft = _two_bones(
             tree, frames, tasks, reference, form, time, cyclic, held, along, fps, edge
         )
-        possible, soft = (np.broadcast_to(each, len(frames)) for each in (possible, soft))  # of a still goal one each
     else:
         states = yield from spread(
             tree, frames, tasks, reference, fps=fps, smoothing=smoothing, cyclic=cyclic, first=first
