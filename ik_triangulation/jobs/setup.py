@@ -296,7 +296,7 @@ class NewBody(NamedTuple):
 
 @all_or_nothing
 def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
-    """Make the limbs of a body: arms that reach from the hips up, feet held, a head that looks, and balance.
+    """Make the limbs of a body: arms that reach from the hips up, feet held, a head that looks, at hands until it has a target, and balance.
 
     The tips are those of the `bones`, of which feet and what ends near the ground are held and heads look; without any,
     the hands, feet and head that are recognised. An animal that stands on all its feet has only held ones. Bones
@@ -335,7 +335,7 @@ def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
     trunk = _trunk(armature, anatomy, hips)
     if any(can_turn(armature.pose.bones[name]) for name in trunk):
         apply_preset(armature, trunk, presets[SPINE.preset], keep_limits=True)
-    armature.ik_triangulation.balance = True
+    armature.ik_triangulation.balance = armature.ik_triangulation.look_at_hands = True
     armature.update_tag()
     return NewBody(tuple(reach), tuple(held), hips, tuple(looking), () if bones else doubts_about(anatomy, limbs))
 
