@@ -296,13 +296,14 @@ class NewBody(NamedTuple):
 
 @all_or_nothing
 def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
-    """Make the limbs of a body: arms that reach from the hips up, feet held, a head that looks, at hands until it has a target, and balance.
+    """Make the limbs of a body: arms that reach from the hips up, feet held, a head that looks, and balance.
 
     The tips are those of the `bones`, of which feet and what ends near the ground are held and heads look; without any,
-    the hands, feet and head that are recognised. An animal that stands on all its feet has only held ones. Bones
-    without limits get the ranges of their presets. Hands and head get new empties, which wait until they are moved
-    (rig.targets.untouched). Limbs keep their targets and settings but for their length. Raises ChainError where no feet
-    are found, or only one and no hand, or where they hang on no common bone that can move; then nothing has changed.
+    the hands, feet and head that are recognised. Until its own target is moved a head looks where hands go. An animal
+    that stands on all its feet has only held ones. Bones without limits get the ranges of their presets. Hands and head
+    get new empties, which wait until they are moved (rig.targets.untouched). Limbs keep their targets and settings but
+    for their length. Raises ChainError where no feet are found, or only one and no hand, or where they hang on no
+    common bone that can move; then nothing has changed.
     """
     check_registered()
     anatomy = Anatomy(armature, Controls(armature))

@@ -12,7 +12,7 @@ from ...rig import freedom, touchables
 from ...rig import limb as rig_limb
 from ...rig.targets import untouched
 from .. import preferences
-from ..context import active_bone, holdable_of, is_in_body, limbs_of
+from ..context import active_bone, holdable_of, is_in_body
 from ..operators.contacts import (
     POSE_OT_ik_triangulation_contact_add,
     POSE_OT_ik_triangulation_contact_go,
@@ -57,15 +57,13 @@ class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
             column.prop_search(body, "hips", armature.data, "bones")
         if preferences.shows_all(context, bone.ik_triangulation) or body.hips_motion != "FREE":
             choice(column, body, "hips_motion", context)
-        if body.look_at_hands or any(
-            each.ik_triangulation.orientation == "LOOK" for each in limbs_of(context, armature)
-        ):
-            column.prop(body, "look_at_hands")
         balance = column.column()
         balance.active = not body.contacts  # a recorded motion has its own
         balance.prop(body, "balance")
         column.prop(body, "floor")
         column.prop(body, "heels")
+        if preferences.shows_all(context, bone.ik_triangulation):
+            column.prop(body, "look_at_hands")
         if preferences.shows_all(context, bone.ik_triangulation) or body.thickness != 1.0:
             column.prop(body, "thickness")
 
