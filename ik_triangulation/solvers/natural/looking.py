@@ -45,7 +45,7 @@ _GONE = 0.8  # of an arm's length: way of a hand from which on a head turns in f
 _SHARE, _MOST = 0.5, radians(45.0)  # of the angle to a hand that a free head turns by, and the most of that
 _BESIDE, _BEHIND = radians(90.0), radians(130.0)  # angles between which it turns less and less
 _NEAR = 0.3  # of the body's size: a hand nearer to the eyes, as at the ear, turns no head, one twice as far in full
-_AVERAGED = 4  # times that its turns are averaged with those of the frames beside
+_AVERAGED = 16  # times that its turns are averaged with those of the frames beside
 _STILL = 1e-4  # of the body's size: a hand that is no farther from its start turns no head
 _FAR = 10.0  # sizes of the body: a point so far away is in one direction from wherever the eyes are
 
