@@ -17,8 +17,6 @@ import bpy  # isort: skip  # first: addon_utils, bpy_extras and mathutils cannot
 import addon_utils
 import pytest
 
-from ik_triangulation.jobs.edits import edited_shot
-from ik_triangulation.jobs.shots import natural_shot
 from ik_triangulation.motion import faded_path, method
 from ik_triangulation.presets import built_in, find_preset, names
 from scripts.manual import make
@@ -187,8 +185,7 @@ def paths_remembered(long):
         of_bodies, motion = remembered(faded_path.faded_path), remembered(method.limb_motion)
         for module in (faded_path, method):
             patch.setattr(module, "faded_path", of_bodies)
-        for module in (method, natural_shot, edited_shot):
-            patch.setattr(module, "limb_motion", motion)
+        patch.setattr(method, "limb_motion", motion)
         yield
 
 

@@ -89,7 +89,7 @@ class FloorTask:
 
     def at_level(self, level: int) -> FloorTask:
         """The same task with another priority."""
-        return replace(self, level=level)
+        return self if level == self.level else replace(self, level=level)
 
     def within(self, tolerance: Numbers) -> FloorTask:
         """The same task with another tolerance."""
@@ -161,7 +161,7 @@ class Support:
 
     def take(self, columns: Columns) -> Support:
         """The polygons of those of the poses."""
-        return Support(at(self.corners, columns), self.across)
+        return self if self.corners.shape[-1] == 1 else Support(at(self.corners, columns), self.across)
 
 
 def _stacked(hulls: list[Numbers]) -> Numbers:
@@ -269,12 +269,15 @@ class BalanceTask:
 
     def take(self, columns: Columns) -> BalanceTask:
         """The task of those poses."""
-        support, tolerance = self.support.take(columns), at(self.tolerance, columns)
-        return replace(self, support=support, tolerance=tolerance, present=at(self.present, columns))
+        own = self.support, self.tolerance, self.present
+        support, tolerance, present = self.support.take(columns), at(self.tolerance, columns), at(self.present, columns)
+        if all(one is two for one, two in zip(own, (support, tolerance, present), strict=True)):
+            return self  # it is the same in all poses
+        return replace(self, support=support, tolerance=tolerance, present=present)
 
     def at_level(self, level: int) -> BalanceTask:
         """The same task with another priority."""
-        return replace(self, level=level)
+        return self if level == self.level else replace(self, level=level)
 
     def within(self, tolerance: Numbers) -> BalanceTask:
         """The same task with another tolerance."""
@@ -333,6 +336,8 @@ class Heel(NamedTuple):
         """
         directions = self.directions if directions is None else directions
         lean = np.arctan2(*np.einsum("kif,if->kf", directions, heads[self.knee] - heads[self.ankle]))
+        if lean.max(initial=_FROM) <= _FROM:
+            return np.zeros_like(lean), np.zeros_like(lean)
         slope = np.clip((lean - _FROM) / (_TO - _FROM), 0.0, 1.0)
         return np.where(lean > _TO, lean - 0.5 * (_FROM + _TO), 0.5 * (lean - _FROM) * slope), slope
 

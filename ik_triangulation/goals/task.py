@@ -16,7 +16,7 @@ import numpy as np
 
 from ..kinematics.arrays import Columns, Numbers
 from ..kinematics.batch import Geometry, Tree
-from ..kinematics.batch.algebra import at, compose, cross, lengths, rotate_back
+from ..kinematics.batch.algebra import at, compose, lengths, rotate_back
 from .target_shapes import BatchTarget
 
 _SLIDE = 1e-3  # of the reach: step of the finite differences along a target
@@ -116,12 +116,11 @@ class PlaceTask:
         """Write the velocities of the end effector, without the part that slides along the target."""
         tree, place = geometry.tree, geometry.tip(self.tip)
         columns, joints = columns_of(tree, self.tip, joint)
-        velocity = cross(axes[columns], place - geometry.heads[joints])
-        rows = [velocity[:, i] for i in range(3)]
-        root = np.broadcast_to(tree.size * tree.root_ways.T[..., None], (3, len(tree.root_ways), place.shape[-1]))
+        (ax, ay, az), (x, y, z) = (each.swapaxes(0, 1) for each in (axes[columns], place - geometry.heads[joints]))
+        rows, root = (ay * z - az * y, az * x - ax * z, ax * y - ay * x), tree.size * tree.root_ways.T[..., None]
         if self.target.shape is not None:
             off = self._off_target(place, _SLIDE * tree.size)
-            rows = [off[i, 0] * rows[0] + off[i, 1] * rows[1] + off[i, 2] * rows[2] for i in range(3)]
+            rows = tuple(off[i, 0] * rows[0] + off[i, 1] * rows[1] + off[i, 2] * rows[2] for i in range(3))
             root = compose(off, root)
         for i in range(3):
             out[i, columns] = rows[i]
@@ -152,7 +151,7 @@ class PlaceTask:
 
     def at_level(self, level: int) -> PlaceTask:
         """The same task with another priority."""
-        return replace(self, level=level)
+        return self if level == self.level else replace(self, level=level)
 
     def within(self, tolerance: Numbers) -> PlaceTask:
         """The same task with another tolerance."""
@@ -173,7 +172,7 @@ class AngleTask:
 
     def at_level(self, level: int) -> Any:
         """The same task with another priority."""
-        return replace(self, level=level)
+        return self if level == self.level else replace(self, level=level)
 
     def within(self, tolerance: Numbers) -> Any:
         """The same task with another tolerance."""
@@ -218,7 +217,7 @@ class WrappedTask:
 
     def at_level(self, level: int) -> Self:
         """The same task with another priority."""
-        return replace(self, task=self.task.at_level(level))
+        return self if level == self.level else replace(self, task=self.task.at_level(level))
 
     def within(self, tolerance: Numbers) -> Self:
         """The same task with another tolerance."""

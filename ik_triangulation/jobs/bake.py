@@ -6,7 +6,7 @@ All is planned and solved before it is written, and the file is left as it was i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import inf
@@ -16,35 +16,34 @@ from typing import NamedTuple
 import bpy
 from bpy.types import FCurve, Object, Scene, ViewLayer
 
-from ..cooperative import Job, cooperative, relay
-from ..errors import AnimationError
+from ..cooperative import Job, cooperative
 from ..rig.armature import find_bone
 from ..rig.body import RigBody
-from ..rig.by_hand.keys import check_hips, keep_place, located_by_hand, remember_place, remember_written
+from ..rig.by_hand.keys import keep_place, remember_place, remember_written
 from ..rig.by_hand.record import record_body, recorded_bake, recorded_body, recorded_span
 from ..rig.by_hand.reference import hold_reference
 from ..rig.by_hand.shown_limb import idle_switches
-from ..rig.checks import check_armature, check_limb, check_range, check_separate
+from ..rig.checks import check_limb, check_range, check_separate
 from ..rig.controls import Links
 from ..rig.dependencies import Dependencies, in_waves
 from ..rig.frames.reader import FrameReader
 from ..rig.freedom import limit_notes
-from ..rig.keyframes import ByHand, check_keys, is_baked, made_by_hand, remove_generated, remove_generated_of
+from ..rig.keyframes import check_keys, is_baked, remove_generated, remove_generated_of
 from ..rig.keyframes.channelbags import channelbag_of
 from ..rig.keyframes.reading import replaced_in
-from ..rig.layers import Destination, LayerOf, Made, remove_layer_keys, reopen_layers
+from ..rig.layers import LayerOf, Made, remove_layer_keys, reopen_layers
 from ..rig.limb import Limb, MovingPaths, ignored
-from ..rig.targets.untouched import check_body_limbs, take_along_shown
+from ..rig.targets.motion import frames_to_key
+from ..rig.targets.untouched import check_body_limbs
 from ..rig.timeline import Clock, check_nla, evaluated_time, mark
-from ..rig.touchables import lost_supports
 from .bake_wave import BakePlan, Span, bake_together, check_something
-from .shots.body_controls import ControlledLimbs, controlled_limbs, follow_written
-from .shots.controls import check_keyed, kept_by_hand, keyed_bones, watch_of
-from .shots.keys import BodyKeySettings, body_keys, body_settings, check_layer, frames_of_target
+from .shots.body_controls import plan_keys
+from .shots.controls import check_keyed, keyed_bones, watch_of
+from .shots.keys import BodyKeySettings
 from .shots.report import Report
-from .shots.tips import report_written, with_followers
-from .shots.writing import Transaction, Undo, Writing, write_together
-from .solved_body import BAKE_PARTS, solve_body_frames
+from .shots.tips import with_followers
+from .shots.writing import Transaction, Undo
+from .solved_body import BODY_PARTS, solve_body_frames, write_body
 
 
 @cooperative
@@ -118,7 +117,7 @@ def bake_spans(
         limb.read_animation(paths := moving[limb.armature.session_uid])
         warnings.append([*check_keyed(limb), *limit_notes(limb.pose_bones), *ignored(limb.pose_bones, paths)])
         check_nla(limb.armature, scene, *span[:2], limb.destination)
-        all_frames.append(_frames_of([limb], limb.only_target_keys, scene, *span))
+        all_frames.append(frames_to_key([limb], limb.only_target_keys, scene, *span))
     links: dict[int, Links | None] = {}
     plans = [
         BakePlan(limb, span, FrameReader(limb, scene, view_layer, frames, known), watch_of(limb, links), found)
@@ -149,7 +148,7 @@ def _layers_of(limbs: Sequence[Limb], spans: Sequence[Span], scene: Scene) -> li
     return [LayerOf(limb.armature, limb.in_order, *_times(span, scene)) for limb, span in pairs]
 
 
-def _times(span: Span, scene: Scene) -> tuple[float, float]:
+def _times(span: Sequence[float], scene: Scene) -> tuple[float, float]:
     return evaluated_time(scene, span[0]), evaluated_time(scene, span[1])
 
 
@@ -246,32 +245,6 @@ def _release_switches(armature: Object, scene: Scene, view_layer: ViewLayer, und
     return removed.empty
 
 
-def _frames_of(
-    limbs: Sequence[Limb], only_target_keys: bool, scene: Scene, frame_start: int, frame_end: int, step: float
-) -> Sequence[float]:
-    """Return the frames to key limbs at. Raises AnimationError without any keys of their targets to bake at."""
-    if not only_target_keys:
-        return frames_from(frame_start, frame_end, step)
-    found: set[float] = set()
-    for limb in limbs:
-        frames = frames_of_target(limb, scene, frame_start, frame_end)
-        found |= {*frames} if len(limbs) == 1 else {round(frame, 3) for frame in frames}
-    if not found:
-        whose = f"Target '{limbs[0].target_name}' has" if len(limbs) == 1 else "The targets of the body have"
-        raise AnimationError(
-            f"{whose} no keys from frame {frame_start} to {frame_end}. Turn off Only at Target's Keys."
-        )
-    return sorted(found)
-
-
-def frames_from(frame_start: int, frame_end: int, step: float) -> Sequence[float]:
-    """Return the frames of a bake; they are whole numbers if the step is."""
-    if step == int(step):
-        return range(frame_start, frame_end + 1, int(step))
-    count = int((frame_end - frame_start) / step + 1e-6) + 1
-    return [frame_start + number * step for number in range(count)]
-
-
 @cooperative
 def bake_body(
     rig: RigBody,
@@ -294,88 +267,31 @@ def bake_body(
     undone with that.
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
-    settings = settings or body_settings(rig)
-    started, ends, kind = perf_counter(), (frame_start, frame_end), settings.destination
+    started, ends = perf_counter(), (frame_start, frame_end)
     view_layer.update()
     check_range(scene, *ends, step)
-    check_armature(rig.armature, view_layer)
     check_body_limbs(rig, scene, view_layer)
     if within is None and not keep:
         check_something([rig])
-    warnings = [*check_keys(rig.armature, rig.bones, kind), *limit_notes(rig.pose_bones)]
-    controlled = controlled_limbs(rig, settings)
-    warnings += check_layer(settings, rig.armature)
-    warnings += lost_supports(rig.armature)
-    check_hips(rig.armature, rig.hips, kind, rig.hips_motion != "FIXED")
-    check_nla(rig.armature, scene, *ends, kind)
-    frames = _frames_of(rig.limbs, settings.only_target_keys, scene, *ends, step)
-    yield 0, BAKE_PARTS
     made: Made = within.made if within else {}
+    plan, warnings = plan_keys(rig, settings, ends, scene, made=made, keep=keep)
+    settings = plan.settings
+    frames = frames_to_key(rig.limbs, settings.only_target_keys, scene, *ends, step)
+    warnings += limit_notes(rig.pose_bones)
+    yield 0, BODY_PARTS
+    where = {"scene": scene, "view_layer": view_layer}
     with Undo() as undo:
-        first, last = (evaluated_time(scene, frame) for frame in ends)
-        destination = Destination(first, last, made)
-        if kind == "LAYER":
-            reopen_layers([LayerOf(rig.armature, rig.bones, first, last)], made, view_layer, undo)
-        solving = solve_body_frames(rig, frames, settings, warnings, scene, view_layer, undo)
-        samples, problem, between, states = yield from solving
-        kept, count = _kept(rig, controlled, ends, scene) if keep else ({}, 0)
-        if count:
-            warnings.append(f"Keys made by hand were kept at {count} frames.")
-        making = body_keys(rig, problem, between, states, settings, ends, scene, kept)
-        keys = yield from relay(making, (2, BAKE_PARTS))
-        part = Writing(rig, keys, ends, destination, kind, bool(count))
-        where = {"scene": scene, "view_layer": view_layer}
-        writing = write_together([part], undo, **where)
-        (written,) = yield from relay(writing, (3, BAKE_PARTS))
-        record_body(rig, (*ends, step), settings, destination.bag(kind, rig.armature, undo), undo)
-        following = follow_written(
-            problem,
-            states,
-            controlled,
-            settings,
-            ends,
-            destination,
-            undo,
-            scene=scene,
-            view_layer=view_layer,
-            keep=keep,
-        )
-        shown = yield from relay(following, (3, BAKE_PARTS))
-        warnings += shown.warnings
-        reporting = report_written(
-            problem,
-            states,
-            samples,
-            scene,
-            between=between,
-            allowed=keys.allowed,
-            times=None if count else keys.times,
-            warnings=warnings,
-            keys=written + shown.keys,
-            full_keys=keys.full_keys(written, settings.reduce) + shown.full,
-        )
-        report = yield from relay(reporting, (4, BAKE_PARTS))
-        if report.outside is not None and keys.outside is not None:
-            report = replace(report, outside=keys.outside)
+        if settings.destination == "LAYER":
+            reopen_layers([LayerOf(rig.armature, rig.bones, *_times(ends, scene))], made, view_layer, undo)
+        body = yield from solve_body_frames(rig, frames, plan, warnings, undo=undo, **where)
+        report = yield from write_body(body, plan, body.problem.samples, warnings, undo, **where)
+        bag = plan.destination.bag(settings.destination, rig.armature, undo)
+        record_body(rig, (*ends, step), settings, bag, undo)
         if settings.mark_misses:
             for name, tip in report.tips.items():
                 mark(scene, f"{rig.armature.name}: {name} misses", tip.missed, *ends, undo)
-        view_layer.update()
-        take_along_shown(rig, view_layer, undo)
-        yield BAKE_PARTS, BAKE_PARTS
         Transaction.end(undo, within)
     return replace(report, seconds=perf_counter() - started)
-
-
-def _kept(
-    rig: RigBody, controlled: ControlledLimbs, ends: tuple[float, float], scene: Scene
-) -> tuple[Mapping[str, ByHand], int]:
-    """Return the rotation keys made by hand between two frames, and at how many frames there are any to keep."""
-    times = [*map(Clock(scene, rig.armature).time, ends)]
-    kept = made_by_hand(rig.armature, rig.bones, *times)
-    located = located_by_hand(rig.armature, rig.hips, *times) if rig.hips_motion != "FIXED" else []
-    of_controls = [keys for limb, _ in controlled for keys in kept_by_hand(limb, *times).values()]
-    return kept, len({*located, *(time for keys in (*kept.values(), *of_controls) for time in keys)})
 
 
 class BodyBake(NamedTuple):

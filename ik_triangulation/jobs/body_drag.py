@@ -97,7 +97,7 @@ class BodyDrag:
     def _show(self) -> None:
         states = self._motion.states
         assert states is not None
-        show_first(self._armature, body_channels(self._rig, self._motion.problem, states))
+        show_first(self._armature, body_channels(self._motion.problem, states))
         self._view_layer.update()
 
     def _channels(self) -> list[tuple[PoseBone, str]]:

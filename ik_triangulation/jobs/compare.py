@@ -22,9 +22,9 @@ from ..rig.frames.reader import FrameReader
 from ..rig.frames.samples import Sample, sample
 from ..rig.limb import Limb, saved_range
 from ..rig.targets.goal import GoalReader
+from ..rig.timeline import frames_from
 from ..solvers import SOLVERS
 from ..solvers.compare import SolverResult, compare_all
-from .bake import frames_from
 from .bake_wave import kept_last
 from .shots.frame_solver import NATURAL, SolvedFrame, at_frame, solver_settings
 from .shots.natural_shot import is_at, is_moving, solve_among_others, solve_frames

@@ -19,21 +19,20 @@ from ..rig.armature import bones_from_tip
 from ..rig.body import Contact, RigBody
 from ..rig.by_hand.keys import check_hips
 from ..rig.checks import check_armature, check_range
-from ..rig.controls import Controls
+from ..rig.controls import Controls, limbs_with_ik
 from ..rig.frames.body_frames import animation_turned
 from ..rig.frames.body_samples import read_body
 from ..rig.frames.reader import FrameReader
-from ..rig.ik_controls import limbs_with_ik
 from ..rig.keyframes import Channel, check_keys, replace_keys
 from ..rig.keyframes.channelbags import ensure_channelbag
 from ..rig.keyframes.reading import keep_followed
 from ..rig.layers import Destination
-from ..rig.limb import Limb, moving_curves
+from ..rig.limb import Limb
 from ..rig.retargeting import FACE, HIPS, Figure, PartPlace, Retargeting
 from ..rig.stance import look_of
 from ..rig.targets.made import is_made, remove_unused
 from ..rig.targets.untouched import forget_rotation, put_at_tip
-from ..rig.timeline import Clock, check_nla, evaluated_time, fps_of
+from ..rig.timeline import Clock, check_nla, evaluated_time, fps_of, moving_curves
 from ..settings import check_registered
 from ..settings.goal import JointSettings
 from ..settings.property_groups import keep_settings
@@ -240,7 +239,7 @@ def _copy_turns(
     samples = yield from read_body(rig, scene, frames, view_layer, switched=True)
     problem = yield from read_problem(rig, samples, scene)
     moved = animation_turned(rig, samples.bases, rotations, place, samples.rotations)
-    runs = body_channels(rig, problem, problem.posed(moved.rotations, moved.locations))
+    runs = body_channels(problem, problem.posed(moved.rotations, moved.locations))
     clock, destination = Clock(scene, armature), Destination(*(evaluated_time(scene, frame) for frame in ends))
     keys = Keys(runs, list(map(clock.time, frames)), "LINEAR", 0)
     yield from write_together([Writing(rig, keys, ends, destination)], undo, scene=scene, view_layer=view_layer)

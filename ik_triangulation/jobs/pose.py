@@ -29,8 +29,7 @@ from ..rig.limb import Limb, enabled_tips
 from ..rig.targets.goal import GoalReader
 from ..rig.targets.surface import FieldBehind
 from ..rig.targets.untouched import check_body_limbs, is_waiting, take_along_shown
-from ..rig.timeline import check_nla
-from .bake import frames_from
+from ..rig.timeline import check_nla, frames_from
 from .shots.frame_solver import FrameResult, JudgedFrames, SolvedFrame, at_frame, outside
 from .shots.keys import WrittenKeys, body_channels, pose_channels
 from .shots.measure import Watch, held_tolerances, judged_at, measure_now, moved_inside, report_of, worst_place
@@ -120,7 +119,7 @@ def write_body_pose(
 ) -> int:
     """Pose the bones, and with `key` key them; return the number of keys. Closing `undo` restores everything."""
     frame = problem.samples.frames[0]
-    keys = write_pose(rig, body_channels(rig, problem, states), frame, key, scene, view_layer, undo)
+    keys = write_pose(rig, body_channels(problem, states), frame, key, scene, view_layer, undo)
     if rig.hips_motion != "FIXED":
         hips = rig.armature.pose.bones[rig.hips]
         remember_location(hips, problem.samples.locations[:, 0].tolist(), undo)

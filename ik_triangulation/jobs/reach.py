@@ -21,30 +21,27 @@ from ..kinematics.batch import Geometry, States
 from ..motion.timing import profile
 from ..rig.armature import Bones
 from ..rig.body import RigBody
-from ..rig.by_hand.keys import check_hips
 from ..rig.checks import check_armature, check_limb, check_range
 from ..rig.frames.body_frames import LimbGoals
 from ..rig.frames.body_samples import BodySamples, read_body
 from ..rig.frames.reader import FrameReader
-from ..rig.keyframes import check_keys
 from ..rig.layers import Destination
 from ..rig.limb import Limb, bone_of, ignored
 from ..rig.targets.props import muted
-from ..rig.targets.untouched import take_along_shown
 from ..rig.timeline import check_nla, evaluated_time, fps_of
 from ..rig.units import distance_text
 from .props import StopOfProp, check_held, held_props, hold_props, own_holds
 from .reach_motion import STRAIGHT, BodyReachMotion, BodyVisit, ReachMotion, ReachStyle, TargetVisit
-from .shots.body_controls import controlled_limbs, follow_written
+from .shots.body_controls import plan_keys
 from .shots.controls import check_keyed, watch_of, write_by_settings
 from .shots.frame_solver import JudgedFrames, SolvedFrame, outside
-from .shots.keys import BodyKeySettings, LimbBake, body_keys, body_settings, check_layer
+from .shots.keys import BodyKeySettings, LimbBake, SolvedBody
 from .shots.measure import measure_frames, moved_inside, none_due, report_of
 from .shots.natural_shot import begun_as_shown
 from .shots.problem import BodyProblem, read_problem
 from .shots.report import Report
-from .shots.tips import report_written
-from .shots.writing import Undo, Writing, write_together
+from .shots.writing import Undo
+from .solved_body import BODY_PARTS, write_body
 
 PATHS = ("BOW", "ARC", "LINE")
 
@@ -262,9 +259,6 @@ def _judged(report: Report, visits: Sequence[TargetVisit], style: ReachStyle, sc
     return report.with_frames(frames, alone, target=targets, warnings=warnings)
 
 
-_PARTS = 4
-
-
 def _check_place(limb: Limb) -> None:
     """Raise TargetError for a limb that goes to no place."""
     if limb.follows_flow:
@@ -318,54 +312,26 @@ def reach_with_body(
         for limb in each.limbs:
             check_limb(limb, scene, view_layer)
             _check_place(limb)
-    settings = settings or body_settings(rig, tip)
-    ends, kind = (frame_start, last), settings.destination
-    warnings = check_keys(rig.armature, rig.bones, kind)
-    controlled = controlled_limbs(rig, settings)
-    warnings += check_layer(settings, rig.armature)
-    check_hips(rig.armature, rig.hips, kind, rig.hips_motion != "FIXED")
-    check_nla(rig.armature, scene, *ends, kind)
+    plan, warnings = plan_keys(rig, settings, (frame_start, last), scene, tip)
     frames = range(frame_start, last + 1)
     read: dict[int, BodySamples] = {}
     for number, each in enumerate(rigs):
         same = next((other for other in read if rigs[other] == each), None)
-        reading = read_body(each, scene, frames, view_layer, switched=settings.keys_on != "FK")
-        read[number] = (yield from relay(reading, (0, _PARTS))) if same is None else read[same]
+        reading = read_body(each, scene, frames, view_layer, switched=plan.settings.keys_on != "FK")
+        read[number] = (yield from relay(reading, (0, BODY_PARTS))) if same is None else read[same]
     _check_influence(read[0])
-    problem, between = (yield from relay(read_problem(rig, read[0], scene), (0, _PARTS))), None
-    yield 1, _PARTS
+    problem, between = (yield from relay(read_problem(rig, read[0], scene), (0, BODY_PARTS))), None
+    yield 1, BODY_PARTS
     visits = [BodyVisit(stop.frame, stop.frame + stop.hold, read[n].goals) for n, stop in enumerate(stops)]
-    if kind != "LAYER" and (rig.held or settings.reduce):
-        between = yield from relay(problem.between(scene), (1, _PARTS))
+    if plan.measures_between(rig):
+        between = yield from relay(problem.between(scene), (1, BODY_PARTS))
     motion = BodyReachMotion(problem, visits, style, scene)
-    states = yield from relay(motion.solved(return_frames), (1, _PARTS))
+    states = yield from relay(motion.solved(return_frames), (1, BODY_PARTS))
     stops_read = [(visit, read[n].readers) for n, visit in enumerate(visits)]
     samples = _as_moved(problem, states, visits)._replace(readers=_readers_at(stops_read))
-    keys = yield from relay(body_keys(rig, problem, between, states, settings, ends, scene, {}), (2, _PARTS))
+    body, warnings = SolvedBody(problem, states, between), [*warnings, *motion.warnings]
     with Undo() as undo:
-        destination = Destination(*(evaluated_time(scene, frame) for frame in ends))
-        parts = [Writing(rig, keys, ends, destination, kind)]
-        writing = write_together(parts, undo, scene=scene, view_layer=view_layer)
-        (written,) = yield from relay(writing, (3, _PARTS))
-        following = follow_written(
-            problem, states, controlled, settings, ends, destination, undo, scene=scene, view_layer=view_layer
-        )
-        shown = yield from relay(following, (3, _PARTS))
-        reporting = report_written(
-            problem,
-            states,
-            samples,
-            scene,
-            between=between,
-            times=keys.times,
-            warnings=[*warnings, *motion.warnings, *shown.warnings],
-            keys=written + shown.keys,
-            full_keys=keys.full_keys(written, settings.reduce) + shown.full,
-        )
-        report = yield from relay(reporting, (3, _PARTS))
-        view_layer.update()
-        take_along_shown(rig, view_layer, undo)
-        yield _PARTS, _PARTS
+        report = yield from write_body(body, plan, samples, warnings, undo, scene=scene, view_layer=view_layer)
         undo.pop_all()
     return replace(report, seconds=perf_counter() - started)
 

@@ -26,9 +26,10 @@ from ..kinematics.rotation import orientation, rotation_angle
 from ..motion.pole_path import Bend, bend_sides
 from ..rig.by_hand.shown_limb import stretches_of
 from ..rig.checks import check_armature, check_frames
+from ..rig.controls import limbs_with_ik, moved_with
 from ..rig.frames.reader import FrameReader
 from ..rig.freedom import keyed
-from ..rig.ik_controls import IKControls, limbs_with_ik, moved_with
+from ..rig.ik_controls import IKControls
 from ..rig.keyframes import Channel, check_keys, curves_of, write_keys
 from ..rig.keyframes.reading import key_frames
 from ..rig.limb import Limb

@@ -146,12 +146,12 @@ def body_path(shot: Shot, settings: BodyPathSettings = USUAL_SETTINGS) -> Work[B
     """
     tree, floor, steady = shot.tree, shot.floor, shot.steady
     asked = floor.raised(shot.tasks) if floor else list(shot.tasks)
-    begun = Geometry(tree, shot.reference)
+    begun = Geometry.of(tree, shot.reference)
     met = System(tree, shot.reference, [*asked, steady] if steady else asked).met
     if met.all() and not (floor and floor.crossed(begun)):  # the motion is there already
         return BodyPath(shot.reference.copy(), met)
     alone = yield from limbs_alone(replace(shot, tasks=asked))
-    if alone is not None and not (floor and floor.crossed(Geometry(tree, alone))):
+    if alone is not None and not (floor and floor.crossed(Geometry.of(tree, alone))):
         return (yield from _clear(shot, alone, asked))
     bounds: list[Task] = []
     while True:
@@ -177,7 +177,7 @@ def body_path(shot: Shot, settings: BodyPathSettings = USUAL_SETTINGS) -> Work[B
         soft = [tip for tip in far if tip in shot.soft]
         if soft:
             states = yield from _soft(work, states, asked, soft)
-        geometry = Geometry(tree, states)
+        geometry = Geometry.of(tree, states)
         if floor is None or bounds or not floor.crossed(geometry):
             return (yield from _clear(shot, states, asked))
         bounds = kept_above(floor, (), geometry)
@@ -267,7 +267,7 @@ class _Path:
         self.reference = turned_to_look(tree, reference, tasks, compliance)
         self.tasks, self.steady = [*tasks, *bounds], steady
         self.precise = precisely(tree, self.tasks)
-        shares = inclination(tree, errors_of_tips(Geometry(tree, self.reference), tasks))
+        shares = inclination(tree, errors_of_tips(Geometry.of(tree, self.reference), tasks))
         self.inclines = shares.max(0)
         self.posture = Posture(tree, inclined(tree, self.reference, shares, tips))
         self.every = [*self.precise, steady] if steady else self.precise

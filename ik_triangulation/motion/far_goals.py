@@ -52,7 +52,7 @@ def far_tips(tree: Tree, reference: States, tasks: Sequence[Task]) -> dict[int, 
     Only places beyond the limb in its reference pose are considered. Where several cannot be reached together it is
     those that cannot be reached alone, else the farthest one.
     """
-    begin, shares = Geometry(tree, reference), dict[int, Numbers]()
+    begin, shares = Geometry.of(tree, reference), dict[int, Numbers]()
     for task in tasks:
         if is_reach(task):
             limb = tree.tips[task.tip]

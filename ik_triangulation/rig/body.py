@@ -252,6 +252,11 @@ class RigBody:
         return [mesh for limb in self.limbs for mesh in limb.surfaces]
 
     @cached_property
+    def rest(self) -> BodyRest:
+        """The rest pose of its bones."""
+        return BodyRest(self)
+
+    @cached_property
     def led(self) -> frozenset[str]:
         """Bones that lead to a tip."""
         return frozenset(name for tip in self.tips for name in self.line(tip))
@@ -283,6 +288,8 @@ class BodyRest:
 
     def __init__(self, rig: RigBody) -> None:
         self.rig, bones = rig, rig.armature.data.bones
+        self._made: Body | None = None
+        self._read: Sequence[Channels] | None = None  # the channels with which it was made
         self.rests: list[Matrix] = []  # in the parent's frame without its scale, 4x4
         self.locating: list[Matrix] = []  # from a bone's location channels to that frame, 3x3
         for name in rig.bones:
@@ -298,12 +305,16 @@ class BodyRest:
             rest.translation *= size
             self.rests.append(rest)
 
-    def body(self, channels: Sequence[Channels], up: Vector, weighed: bool = True) -> Body:
+    def body(self, channels: Sequence[Channels], up: Vector) -> Body:
         """Return the body with the bones where these channels have them; its hips are where their parent is.
 
-        With `weighed` it has the anatomy, and the masses, of what its bones are. Raises ChainError for
-        bones whose scale is not what it is now.
+        It has the anatomy, and the masses, of what its bones are. While its joints stay the same it is the one that was
+        returned before; of the same reading of the channels they do. Raises ChainError for bones whose scale is not
+        what it is now.
         """
+        made, up = self._made, up.normalized()
+        if made is not None and self._read is channels and made.up == up:
+            return made
         rig, numbers = self.rig, {name: number for number, name in enumerate(self.rig.bones)}
         now = channels_of(rig.armature, rig.bones)
         bones = rig.armature.pose.bones
@@ -319,12 +330,13 @@ class BodyRest:
             above = bones[name].parent
             parents.append(numbers[above.name] if number and above else -1)
         tips = [self._tip(name, numbers[name]) for name in rig.tips]
-        body = Body(tuple(joints), tuple(parents), tuple(tips), rig.hips_motion, up)
-        if not weighed:
-            return body
-        masses = self._masses()
-        segments = body.segments if masses is None else segments_by_length(body, masses)
-        return replace(body, segments=segments, anatomy=body_anatomy(rig.armature, body))
+        self._read = channels
+        if made is None or made.joints != tuple(joints) or made.up != up:
+            body = Body(tuple(joints), tuple(parents), tuple(tips), rig.hips_motion, up)
+            masses = self._masses()
+            segments = body.segments if masses is None else segments_by_length(body, masses)
+            made = self._made = replace(body, segments=segments, anatomy=body_anatomy(rig.armature, body))
+        return made
 
     def _freedom(self, bone: PoseBone) -> Freedom:
         if bone.name == self.rig.hips and self.rig.hips_motion != "FREE":

@@ -26,7 +26,7 @@ from bpy.types import (
 
 from ..errors import AnimationError, ChainError, RigError, SettingError, TargetError
 from .armature import find_bone
-from .dependencies import Dependencies, Node
+from .dependencies import TARGETS, Dependencies, Node
 from .limb import Limb
 from .rotation import PROPERTIES
 from .timeline import evaluated_time
@@ -34,7 +34,6 @@ from .timeline import evaluated_time
 LONGEST_RANGE = 100_000  # frames
 FARTHEST_FRAME = 1_048_574  # of Blender
 SHORTEST_STEP = 0.01  # frames; Blender takes nearer keys for one
-_TARGETS = "Target", "Pole target"  # names of a limb's targets in messages
 
 Validity = dict[tuple[str, int], bool]  # of drivers, by path and array index
 
@@ -53,16 +52,13 @@ def check_limb(
     Several limbs that are checked one after the other share what is `known` of dependencies. A target that is `carried`
     may follow the bones that are turned.
     """
-    known = known or Dependencies([limb])
     check_readable(limb, scene, view_layer)
-    for what, (target, bone) in zip(_TARGETS, limb.targets, strict=False):
-        if not (carried and target == limb.target):
-            _check_apart_from_chain(what, limb, target, bone, known)
     for ob in limb.obstacle_objects:
-        _check_obstacle(limb, ob, scene, view_layer, known)
+        _check_obstacle(limb, ob, scene, view_layer)
     _check_drivers(limb)
     if not 0.0 <= limb.influence <= 1.0:
         raise SettingError(f"Influence {limb.influence:g} is out of range. Give it a number from 0 to 1.")
+    (known or Dependencies([limb])).check_apart(limb, carried)
 
 
 def check_readable(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
@@ -70,7 +66,7 @@ def check_readable(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
     check_armature(limb.armature, view_layer)
     for name in limb.bones:
         find_bone(limb.armature, name)
-    for what, (target, bone) in zip(_TARGETS, limb.targets, strict=False):
+    for what, (target, bone) in zip(TARGETS, limb.targets, strict=False):
         _check_target(what, limb, target, bone, scene, view_layer)
 
 
@@ -161,26 +157,12 @@ def _check_target(what: str, limb: Limb, target: Object, bone: str, scene: Scene
         raise TargetError(f"{what} '{target.name}' is the armature itself. Choose one of its bones, or another object.")
 
 
-def _check_apart_from_chain(what: str, limb: Limb, target: Object, bone: str, known: Dependencies) -> None:
-    followed = known.follows(Node(target, bone), limb)
-    if followed:
-        name = f"{target.name}: {bone}" if bone else target.name
-        raise TargetError(
-            f"{what} '{name}' follows chain bone '{followed}'; it would move while being "
-            f"{'reached' if what == 'Target' else 'bent towards'}. "
-            "Unparent it or choose another."
-        )
-
-
-def _check_obstacle(limb: Limb, ob: Object, scene: Scene, view_layer: ViewLayer, known: Dependencies) -> None:
+def _check_obstacle(limb: Limb, ob: Object, scene: Scene, view_layer: ViewLayer) -> None:
     if scene not in ob.users_scene or not is_evaluated(ob, view_layer):
         raise TargetError(
             f"Obstacle '{ob.name}' is disabled in this view layer, its place cannot be read. "
             "Enable it in viewports or take it out of the collection."
         )
-    followed = known.follows(Node(ob), limb)
-    if followed:
-        raise TargetError(f"Obstacle '{ob.name}' follows chain bone '{followed}'. Take it out of the collection.")
     if any(modifier.type == "ARMATURE" and modifier.object == limb.armature for modifier in ob.modifiers):
         raise TargetError(
             f"Obstacle '{ob.name}' is deformed by '{limb.armature.name}' itself. Take it out of the collection."

@@ -14,14 +14,15 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from bpy.types import AnimData, Constraint, Driver, DriverVariable, FCurve, Modifier, Object, Scene
 
-from ..errors import ChainError
+from ..errors import ChainError, TargetError
 from .by_hand.reference import Boned
 from .keyframes import curves_of
 from .layers import is_layer_on_top
-from .limb import Limb, moving_curves
-from .timeline import strips_of
+from .limb import Limb
+from .timeline import moving_curves, strips_of
 from .units import distance_text
 
+TARGETS = "Target", "Pole target"  # names of a limb's targets in messages
 _BONE_IN_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
 _SIMULATED = {"CLOTH", "SOFT_BODY", "FLUID", "DYNAMIC_PAINT"}  # modifiers whose result depends on the frame before
 _OF_THE_CAMERA = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER"}  # constraints that read the scene's clip or camera
@@ -110,6 +111,24 @@ class Dependencies:
         uid, solved = limb.armature.session_uid, limb.solved
         nodes = self.movers(target)
         return next((node.bone for node in nodes if node.bone in solved and node.object.session_uid == uid), None)
+
+    def check_apart(self, limb: Limb, carried: bool = False) -> None:
+        """Raise TargetError for a target, unless it is `carried`, a pole or an obstacle that the limb itself moves."""
+        for what, (target, bone) in zip(TARGETS, limb.targets, strict=False):
+            followed = None if carried and target == limb.target else self.follows(Node(target, bone), limb)
+            if followed:
+                name = f"{target.name}: {bone}" if bone else target.name
+                raise TargetError(
+                    f"{what} '{name}' follows chain bone '{followed}'; it would move while being "
+                    f"{'reached' if what == TARGETS[0] else 'bent towards'}. "
+                    "Unparent it or choose another."
+                )
+        for ob in limb.obstacle_objects:
+            followed = self.follows(Node(ob), limb)
+            if followed:
+                raise TargetError(
+                    f"Obstacle '{ob.name}' follows chain bone '{followed}'. Take it out of the collection."
+                )
 
     def needs_scene(self, start: Node) -> Bound | None:
         """Return why `start` moves only in the user's scene; None if it can be evaluated in another scene."""
@@ -444,11 +463,8 @@ def _has_strips(animation: AnimData) -> bool:
 
 def _modified(limb: Boned) -> Iterator[tuple[FCurve, str]]:
     """Yield the F-curves with modifiers of transform channels, with the names of the bones."""
-    return (
-        found
-        for found in _of_bones(limb, curves_of(limb.armature))
-        if any(not each.mute for each in found[0].modifiers)
-    )
+    curves = curves_of(limb.armature)
+    return _of_bones(limb, (curve for curve in curves if any(not each.mute for each in curve.modifiers)))
 
 
 def _driven(limb: Boned, animation: AnimData) -> Iterator[tuple[FCurve, str]]:

@@ -31,7 +31,7 @@ from ..settings import (
 from ..settings.typed import LimbOptions
 from .armature import bones_from_tip, bones_in_line
 from .stance import Offset, matched_offset, matches
-from .timeline import actions_of, keyed_curves, scene_range
+from .timeline import actions_of, moving_curves, scene_range
 
 # Settings of a limb that are read at every frame where they are animated.
 PER_FRAME = tuple(name for name, row in TABLE[IKT_PG_limb].items() if row.per_frame)
@@ -42,15 +42,6 @@ _NAME = re.compile(r"\w*")
 _ONCE = re.compile(r"(source|kind|stiffness|mass|(lock_ik|ik_stiffness)_[xyz]|lock_rotation\w*|rotation_mode)$")
 _BOUNDS = re.compile(r"(use_ik_limit|ik_min|ik_max)_[xyz]$")
 _ONCE_CONSTRAINT = re.compile(r"(influence|enabled|mute|owner_space)$")
-
-
-def moving_curves(owner: ID) -> Iterator[FCurve]:
-    """Yield the F-curves and drivers of a data-block that are not muted."""
-    animation = owner.animation_data
-    if animation is None:
-        return
-    yield from (curve for curve in animation.drivers if not curve.mute)
-    yield from (curve for curve in keyed_curves(animation) if not curve.mute)
 
 
 class MovingPaths:
@@ -323,9 +314,10 @@ class Limb(GoalSettings, BendSettings, PostureSettings, MethodSettings, KeySetti
     ) -> Limb:
         """Return the limb of the given bones, in any order; the bones between them keep their pose.
 
-        Raises ChainError unless they are one line of descent, TargetError without a target.
+        Raises TargetError without a target, ChainError unless they are one line of descent.
         """
-        return Limb(armature, bones_in_line(armature, bones), frozenset(bones), _there(target), **_with_open(settings))
+        there = _there(target)
+        return Limb(armature, bones_in_line(armature, bones), frozenset(bones), there, **_with_open(settings))
 
     @staticmethod
     def of(bone: PoseBone, selected: Sequence[str] = (), target: Object | None = None) -> Limb:

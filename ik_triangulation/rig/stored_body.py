@@ -8,21 +8,20 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from bpy.types import ActionChannelbag, Object, PoseBone, Scene
+from bpy.types import ActionChannelbag, Object, PoseBone
 
 from ..settings import check_registered
 from .armature import bones_from_tip, find_bone
 from .body import RigBody, stored_contacts
 from .by_hand.keys import counts, keys_by_hand
-from .by_hand.record import recorded_span
 from .dependencies import Node, live_constraints, sources_of
 from .keyframes import generated
 from .keyframes.arrays import get_keys
 from .keyframes.channelbags import channelbag_of, find_curves
 from .keyframes.reading import replaced_in
-from .limb import Limb, moving_curves
+from .limb import Limb
 from .rotation import channel
-from .timeline import Clock, strips_of
+from .timeline import moving_curves, strips_of
 
 
 @dataclass(frozen=True)
@@ -47,15 +46,6 @@ def planted_tips(rig: RigBody) -> tuple[str, ...]:
         for tip, mode in modes.items()
         if mode == "PLACE" or (mode == "AUTO" and not rig.contacts and not _is_animated(_leg(rig, tip), above))
     )
-
-
-def corrected_times(rig: RigBody, scene: Scene) -> tuple[float, float] | None:
-    """Return the times in the action between which keys made by hand correct the last bake of the body."""
-    spans = [span for tip in rig.tips if (span := recorded_span(rig.armature, tip)) is not None]
-    if not spans:
-        return None
-    clock = Clock(scene, rig.armature)
-    return min(clock.time(start) for start, _ in spans), max(clock.time(end) for _, end in spans)
 
 
 def is_moved_above(rig: RigBody) -> bool:

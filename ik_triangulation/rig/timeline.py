@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from math import isfinite
 
 import numpy as np
-from bpy.types import Action, ActionSlot, AnimData, FCurve, NlaStrip, Object, Scene, TimelineMarker
+from bpy.types import ID, Action, ActionSlot, AnimData, FCurve, NlaStrip, Object, Scene, TimelineMarker
 
 from ..errors import AnimationError
 from ..kinematics.arrays import Array, Mask
@@ -19,6 +19,14 @@ def scene_range(scene: Scene, preview: bool | None = None) -> tuple[int, int]:
     if scene.use_preview_range if preview is None else preview:
         return scene.frame_preview_start, scene.frame_preview_end
     return scene.frame_start, scene.frame_end
+
+
+def frames_from(frame_start: int, frame_end: int, step: float) -> Sequence[float]:
+    """Return the frames of a bake; they are whole numbers if the step is."""
+    if step == int(step):
+        return range(frame_start, frame_end + 1, int(step))
+    count = int((frame_end - frame_start) / step + 1e-6) + 1
+    return [frame_start + number * step for number in range(count)]
 
 
 def evaluated_time(scene: Scene, frame: float) -> float:
@@ -78,6 +86,15 @@ def keyed_curves(animation: AnimData) -> Iterator[FCurve]:
     """Yield all F-curves of the active action and of the NLA."""
     for action, slot in actions_of(animation):
         yield from curves_in(action, slot)
+
+
+def moving_curves(owner: ID) -> Iterator[FCurve]:
+    """Yield the F-curves and drivers of a data-block that are not muted."""
+    animation = owner.animation_data
+    if animation is None:
+        return
+    yield from (curve for curve in animation.drivers if not curve.mute)
+    yield from (curve for curve in keyed_curves(animation) if not curve.mute)
 
 
 def curves_in(action: Action | None, slot: ActionSlot | None) -> Iterator[FCurve]:

@@ -182,8 +182,12 @@ def missing_support(contact: Contact, scene: Scene) -> str | None:
     return None
 
 
-def check_supports(rig: RigBody, scene: Scene) -> None:
-    """Raise the IKError that explains why the contacts of a body cannot be held on what they are on."""
+def check_supports(rig: RigBody, scene: Scene) -> list[str]:
+    """Raise the IKError that explains why the contacts of a body cannot be held on what they are on.
+
+    Returns a warning for each whose object was deleted.
+    """
+    lost = lost_supports(rig.armature)
     for each in rig.contacts:
         if each.on is None:
             continue
@@ -191,7 +195,8 @@ def check_supports(rig: RigBody, scene: Scene) -> None:
         missing = missing_support(each, scene)
         if missing:
             raise TargetError(missing)
-        if ob == rig.armature and bone and each.tip in rig.line(bone):
+        own = ob.pose.bones[bone] if ob == rig.armature and bone else None
+        if own and ob.pose.bones[each.tip] in (own, *own.parent_recursive):
             raise ChainError(f"{_which(each)} hangs on '{each.tip}' itself. Choose another bone for that contact.")
     for one in rig.contacts:
         for other in rig.contacts:
@@ -209,6 +214,7 @@ def check_supports(rig: RigBody, scene: Scene) -> None:
                 f"'{support_name((ob, bone))}', which a tip is in contact with, follows '{followed}' of "
                 f"'{rig.armature.name}' itself. Choose that bone for the contact."
             )
+    return lost
 
 
 def lost_support(contact: PropertyGroup) -> str | None:

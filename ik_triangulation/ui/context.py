@@ -22,6 +22,7 @@ from ..errors import ChainError, IKError, RigError
 from ..jobs.shots import problem as problems
 from ..rig import armature as rig_armature
 from ..rig import body as rig_body
+from ..rig import controls as rig_controls
 from ..rig import ik_controls
 from ..rig import limb as rig_limb
 from ..rig.by_hand import shown_limb
@@ -389,7 +390,7 @@ def control_names(tip: PoseBone) -> ControlNames | None:
 def _found(tip: PoseBone, chain: list[str]) -> ControlNames | None:
     try:
         limb = rig_limb.Limb.from_bones(tip.id_data, chain, tip.id_data)
-        controls = ik_controls.ik_controls_of(limb, of_end=is_in_body(tip))
+        controls = rig_controls.ik_controls_of(limb, of_end=is_in_body(tip))
     except IKError:
         return None
     found = shown_limb.switches_of(limb.armature, controls.examined)

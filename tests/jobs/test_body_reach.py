@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A reach of a body goes from its pose to the targets with human timing, its feet planted, as one transaction."""
 
+from dataclasses import replace
+
 import bpy
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from ik_triangulation.errors import ChainError, SettingError
 from ik_triangulation.jobs.find_contacts import find_contacts
 from ik_triangulation.jobs.pose import solve_body_pose
 from ik_triangulation.jobs.reach import Stop, body_stop, own_stop, reach_with_body
+from ik_triangulation.jobs.shots.keys import body_settings
 from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.motion.timing import profile
 
@@ -61,6 +64,14 @@ def test_hands_arrive_together_the_hips_go_down_and_the_feet_stay(rig):
     assert (places[-1][0] - target).length < 1e-3
     assert places[-1][4].z < places[0][4].z - 0.05
     assert 'pose.bones["spine"].location' in {path for path, _ in all_keys(rig)}
+
+
+def test_frames_that_fewer_keys_move_off_the_way_are_not_missed(rig):
+    settings = replace(body_settings(body_of(rig, "hand.L")), reduce=True)
+    report = reached(rig, settings=settings)
+    assert report.keys < 0.3 * report.full_keys
+    assert report.tips["hand.L"].largest_distance > 1e-3
+    assert report.reached, report.text
 
 
 def test_it_arrives_in_the_pose_of_solve_pose(rig):

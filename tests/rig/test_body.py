@@ -61,6 +61,16 @@ def test_joints_are_posed_as_blender_poses_the_bones():
         assert (pose.tip(name) - rig.pose.bones[name].tail).length < 2e-6
 
 
+def test_joints_are_built_once_while_they_stay_the_same():
+    body = reaching_body(human_rig())
+    channels = channels_of(body.armature, body.bones)
+    built = body.rest.body(channels, UP)
+    assert body.rest.body([*channels], 2.0 * UP) is built
+    body.armature.pose.bones["hand.L"].lock_rotation[0] = True
+    assert body.rest.body([*channels], UP) is not built
+    assert body.rest.body(channels, Vector((0, 1, 0))).up.y == 1.0
+
+
 def test_masses_come_from_the_names_and_else_from_the_lengths():
     rig = human_rig()
     figure = rest_body(reaching_body(rig))

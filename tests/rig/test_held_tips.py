@@ -7,8 +7,9 @@ import pytest
 
 from ik_triangulation.jobs.bake import bake_body
 from ik_triangulation.jobs.shots.problem import body_of
+from ik_triangulation.rig.by_hand.record import corrected_times
 from ik_triangulation.rig.frames.body_frames import with_places
-from ik_triangulation.rig.stored_body import corrected_times, is_moved_above, planted_tips
+from ik_triangulation.rig.stored_body import is_moved_above, planted_tips
 
 from ..bodies import FEET, human_rig, set_up_rig
 

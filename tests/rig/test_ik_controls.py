@@ -6,7 +6,8 @@ import pytest
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import RigError
-from ik_triangulation.rig.ik_controls import Showing, ik_controls_of, limbs_with_ik, shown_offset
+from ik_triangulation.rig.controls import ik_controls_of, limbs_with_ik
+from ik_triangulation.rig.ik_controls import Showing, shown_offset
 from ik_triangulation.rig.limb import Limb
 
 from ..ik_rigs import ARM, arm_limb, ik_arm

@@ -14,7 +14,7 @@ from ik_triangulation.rig.by_hand.shown_limb import (
     shown_rotations,
     shows_ik,
 )
-from ik_triangulation.rig.ik_controls import ik_controls_of
+from ik_triangulation.rig.controls import ik_controls_of
 from ik_triangulation.rig.limb import Limb
 
 from ..ik_rigs import ARM, arm_limb, ik_arm

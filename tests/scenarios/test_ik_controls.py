@@ -23,7 +23,7 @@ from ik_triangulation.jobs.shots.tips import with_followers
 from ik_triangulation.jobs.targets import target_from_animation
 from ik_triangulation.jobs.transfer import transfer
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.rig.ik_controls import ik_controls_of
+from ik_triangulation.rig.controls import ik_controls_of
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.ui.context import control_names
 

@@ -6,7 +6,7 @@ from time import process_time
 import bpy
 import pytest
 
-from ik_triangulation.rig import ik_controls
+from ik_triangulation.rig import controls
 from ik_triangulation.rig.scene_objects import PICTURE
 from ik_triangulation.ui import context
 from ik_triangulation.ui.context import active_bone, limbs_around, limbs_at_target, limbs_of, limbs_using, map_of
@@ -76,7 +76,7 @@ def test_a_redraw_after_a_bone_was_posed_or_the_rig_moved_searches_nothing(monke
     rig, _ = standard()
     bpy.context.view_layer.update()
     searches = []
-    for module, name in ((context, "is_limb"), (context, "shown_maps"), (ik_controls, "ik_controls_of")):
+    for module, name in ((context, "is_limb"), (context, "shown_maps"), (controls, "ik_controls_of")):
         found = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *of, name=name, found=found: searches.append(name) or found(*of))
     for panel in PANELS:

@@ -172,7 +172,7 @@ def _with_held(
     states, _ = near_shown(problem, scene, tasks)
     keep_pose(rig.pose_bones, undo)
     keep_location(armature.pose.bones[rig.hips], undo)
-    show_first(armature, body_channels(rig, problem, states))
+    show_first(armature, body_channels(problem, states))
     return held
 
 

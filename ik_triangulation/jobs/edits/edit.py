@@ -31,7 +31,6 @@ from ...rig.body import RigBody
 from ...rig.by_hand.keys import location_path
 from ...rig.checks import check_limb
 from ...rig.frames.body_frames import Animation, plain_animation, plain_rotations, plain_values
-from ...rig.frames.body_samples import read_body
 from ...rig.frames.reader import FrameReader
 from ...rig.freedom import keyed
 from ...rig.keyframes import (
@@ -51,24 +50,21 @@ from ...rig.keyframes.shaping import knots_for, reshaped, with_keys_at, with_out
 from ...rig.layers import Destination
 from ...rig.limb import Limb
 from ...rig.rotation import channel, rotation_from, values_for, within_limits
-from ...rig.stored_body import corrected_times
 from ...rig.targets.goal import orientation_of
 from ...rig.targets.made import spaces_on
 from ...rig.targets.motion import hangs_on_nothing_that_moves, into_location, into_rotation, keyable_owner
 from ...rig.targets.surface import looks_of
 from ...rig.targets.untouched import check_body_limbs
-from ...rig.timeline import Clock, check_nla, evaluated_time
-from ..bake import frames_from
+from ...rig.timeline import Clock, check_nla, evaluated_time, frames_from
 from ..shots.frame_solver import NATURAL
 from ..shots.keys import JointRotations, WrittenKeys, arrays_of, body_arrays
 from ..shots.measure import Watch, measure_frames, report_of
 from ..shots.natural_shot import shown_reference, solve_frames, solve_naturally
-from ..shots.problem import read_problem
 from ..shots.report import Report
 from ..shots.shot import SolvedShot
 from ..shots.tips import report_written
 from ..shots.writing import Keys, Undo, Writing, write_together
-from ..solved_body import before_corrections
+from ..solved_body import read_to_solve
 from .edited_part import EditedPart, Falloff, Pull, part_around
 from .edited_shot import body_as_shown, fades, near_shown
 
@@ -307,7 +303,7 @@ def _solve_body(
     if found is None or not found.met.all():
         found = yield from problem.path(scene)
     states = found.states
-    arrays = body_arrays(rig, problem, problem.rotations(states))
+    arrays = body_arrays(problem, problem.rotations(states))
     located = {} if rig.hips_motion == "FIXED" else {rig.hips: problem.locations(states)}
     count = yield from _write(rig, arrays, located, part, scene, view_layer, undo)
     how = {"warnings": warnings, "keys": count, "full_keys": count}
@@ -404,10 +400,7 @@ def baked_poses(
     first, last, step = span
     if isinstance(of, RigBody):
         around = _frames_around(span, frames, last - first if (last - first) / step <= _MOST else _FAR * step)
-        corrected = corrected_times(of, scene)
-        samples = yield from read_body(of, scene, around, view_layer)
-        held_by = yield from before_corrections(of, samples, scene, corrected)
-        problem = yield from read_problem(of, samples, scene, held_by)
+        problem = yield from read_to_solve(of, around, scene, view_layer)
         states = (yield from problem.path(scene, smoothing)).states
         names = [joint.name for joint in problem.body.joints]
         return BakedPoses(around, names, problem.rotations(states), problem.locations(states))

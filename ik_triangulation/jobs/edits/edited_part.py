@@ -30,8 +30,7 @@ from ...rig.layers import has_baked_layers
 from ...rig.limb import Limb
 from ...rig.rotation import channel
 from ...rig.targets.untouched import is_waiting
-from ...rig.timeline import Clock, evaluated_time
-from ..bake import frames_from
+from ...rig.timeline import Clock, evaluated_time, frames_from
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from ...kinematics.batch.algebra import (
 )
 from ...motion.body_path import BodyPath
 from ...motion.faded_path import carried_over, edited_path, end_fades, without_ends
-from ...motion.limb_motion import limb_motion
+from ...motion.method import Natural
 from ...rig.armature import Bones
 from ...rig.body import RigBody
 from ...rig.by_hand.keys import location_path
@@ -244,15 +244,15 @@ class EditedLimb:
         like, tree, first = edit.retimed(self.shown, self.frames), self.tree, int(self.frames[0])
         if self._is_baked:
             if self._before is None:
-                self._before = finished(limb_motion(replace(self._by_hand, part_from=first))).states
-            after = finished(limb_motion(replace(self._by_hand, tasks=edit.tasks, part_from=first))).states
+                self._before = finished(Natural().solve(replace(self._by_hand, part_from=first))).states
+            after = finished(Natural().solve(replace(self._by_hand, tasks=edit.tasks, part_from=first))).states
             before = edit.retimed(self._before, self.frames)
             shown, one, other = (tree.rotations(each.take(edit.columns)) for each in (like, before, after))
             carried = tree.rotations(like).copy()
             carried[..., edit.columns] = carried_over(shown, one, other, edit.fades(self.frames))
             like = tree.posed(carried, like)
         shot = replace(self._shot, tasks=edit.tasks, part_from=int(self.frames[edit.columns[0]]), reference=like)
-        path = finished(limb_motion(shot.take(edit.columns)))
+        path = finished(Natural().solve(shot.take(edit.columns)))
         return path.states, path.met
 
     def solve_as_baked(self, edit: Edit) -> tuple[States, Mask]:

@@ -28,8 +28,8 @@ from ...kinematics.rotation import rotation_between, rotation_vector
 from ...motion.contacts import Planted, planted, shares_of_spans
 from ...rig.body import Contact, ContactSupport, RigBody
 from ...rig.checks import check_limb
-from ...rig.frames.body_frames import Animation, body_by_channels, with_places
-from ...rig.frames.body_samples import BodySamples, read_body
+from ...rig.frames.body_frames import Animation, frames_by_channels, with_places
+from ...rig.frames.body_samples import BodySamples, read_body, sampled_body
 from ...rig.frames.curve_values import composed_matrices, products
 from ...rig.frames.samples import go_to, temporary_scene
 from ...rig.limb import Limb, means_surface
@@ -243,7 +243,8 @@ def compliance_with_contacts(rig: RigBody, tree: Tree, tasks: Sequence[Task]) ->
 def animated_frames(rig: RigBody, samples: BodySamples) -> tuple[Body, Numbers]:
     """Return a body, and the frames (n, 3, 4, F) of its bones as they were animated by hand or recorded."""
     animation = Animation(samples.rotations, samples.locations)
-    body, frames = body_by_channels(rig, samples.channels, samples.bases, animation)
+    body = sampled_body(rig, samples)
+    frames = frames_by_channels(rig, body, samples.bases, animation)
     return body, frames if samples.shown is None else samples.shown
 
 

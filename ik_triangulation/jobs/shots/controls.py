@@ -19,10 +19,10 @@ from ...errors import AnimationError, RigError
 from ...rig.by_hand.keys import located_by_hand, location_path
 from ...rig.by_hand.shown_limb import Switch, controls_or_none, find_switch
 from ...rig.checks import check_armature, check_frames
-from ...rig.controls import Links
+from ...rig.controls import Links, ik_controls_of
 from ...rig.frames.curve_values import values_at
 from ...rig.frames.reader import FrameReader
-from ...rig.ik_controls import IKControls, OwnSide, ik_controls_of, shown_offset
+from ...rig.ik_controls import IKControls, OwnSide, shown_offset
 from ...rig.keyframes import (
     GENERATED,
     ByHand,

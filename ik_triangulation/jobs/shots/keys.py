@@ -28,6 +28,7 @@ from ...rig.body import RigBody, moving_bones
 from ...rig.by_hand.keys import location_channel
 from ...rig.by_hand.reference import Boned
 from ...rig.freedom import keyed
+from ...rig.ik_controls import IKControls
 from ...rig.keyframes import (
     SAME_FRAME,
     ByHand,
@@ -35,12 +36,12 @@ from ...rig.keyframes import (
     clamped_slopes,
     interpolation_of,
     is_baked,
-    key_frames,
     values_before,
 )
 from ...rig.layers import Destination
 from ...rig.limb import Limb
 from ...rig.rotation import channel, run_of, within_limits
+from ...rig.targets.motion import frames_of_target
 from ...rig.timeline import Clock
 from ...rig.units import scale_of
 from ...settings import KeySettings, settings_of
@@ -215,13 +216,6 @@ def fewer_keys(full: FullBake, runs: Sequence[Channel], tolerance: float, poses:
     return FewerKeys(at, found, curves, deviation)
 
 
-def frames_of_target(limb: Limb, scene: Scene, first: float, last: float) -> list[float]:
-    """Return the frames from the first to the last one at which the target of a limb has keys."""
-    clock = Clock(scene, limb.target)
-    times = key_frames(limb.target, limb.subtarget, *sorted(map(clock.time, (first, last))))
-    return [clock.frame(time) for time in times]
-
-
 def poses_of(limbs: Sequence[Limb], frames: Sequence[float], scene: Scene) -> list[int]:
     """Return the indices of the frames at which the targets of limbs were posed: they have keys there, but few.
 
@@ -290,47 +284,68 @@ def check_layer(settings: KeySettings | Limb, armature: Object) -> list[str]:
     return notes
 
 
-def body_arrays(rig: RigBody, problem: BodyProblem, rotations: Numbers) -> JointArrays:
+class KeyPlan(NamedTuple):
+    """The keys to make of a body: between two frames, the `ends`, at a destination, by `settings`.
+
+    `limbs` are those whose IK controls are keyed as well. With `keep` keys made by hand stay.
+    """
+
+    settings: BodyKeySettings
+    ends: tuple[int, int]
+    destination: Destination
+    limbs: Sequence[tuple[Limb, IKControls]] = ()
+    keep: bool = False
+
+    def measures_between(self, rig: RigBody) -> bool:
+        """Tell whether the keys are measured between the frames too, which those of a layer are not."""
+        return self.settings.destination != "LAYER" and bool(rig.held or self.settings.reduce)
+
+
+class SolvedBody(NamedTuple):
+    """A body that is solved: its problem and its states at the same frames.
+
+    `between` is the body at the samples of key reduction; without it nothing is known between the frames.
+    """
+
+    problem: BodyProblem
+    states: States
+    between: BodyProblem | None = None
+
+
+def body_arrays(problem: BodyProblem, rotations: Numbers) -> JointArrays:
     """Return the joints of a body that turn, as the keys of a limb are made of them; `rotations` (n, 4, F) of all.
 
     Toes, which are not solved, are among them if they are turned back, or were before.
     """
+    rig = problem.rig
     toes = [toe for toe in rig.toes.values() if toe in problem.turned_toes or is_baked(rig.armature, [toe])]
     still = {joint.name for joint in problem.body.joints if not joint.freedom.moves}.intersection(toes)
     joints = [replace(joint, freedom=Free()) if joint.name in still else joint for joint in problem.body.joints]
     return JointArrays(joints, rotations, [*(bone.name for bone in moving_bones(rig, problem.body)), *toes])
 
 
-def body_keys(
-    rig: RigBody,
-    problem: BodyProblem,
-    between: BodyProblem | None,
-    states: States,
-    settings: BodyKeySettings,
-    ends: tuple[float, float],
-    scene: Scene,
-    kept: Mapping[str, ByHand],
-) -> Work[Keys]:
-    """Make the keys of a body that is solved at the frames of the problem, which run on from those before its `ends`.
+def body_keys(body: SolvedBody, plan: KeyPlan, scene: Scene, kept: Mapping[str, ByHand]) -> Work[Keys]:
+    """Make the keys of a body that is solved, which run on from those before the ends of its plan.
 
-    `between` is the body at the samples of key reduction; without it nothing is known between the frames, and keys are
-    interpolated as those of a limb. Keys made by hand that are `kept` keep all of the others.
+    Without the body between its frames, keys are interpolated as those of a limb. Keys made by hand that are `kept`
+    keep all of the others.
     """
-    frames = problem.samples.frames
+    problem, states, between = body
+    rig, settings, frames = problem.rig, plan.settings, problem.samples.frames
     clock = Clock(scene, rig.armature)
     times = clock.times(frames)
-    first, interpolation = clock.time(ends[0]), interpolation_of(frames, *ends, settings.interpolation)
+    first, interpolation = clock.time(plan.ends[0]), interpolation_of(frames, *plan.ends, settings.interpolation)
     linear = interpolation == "LINEAR"
     rotations, locations = problem.rotations(states), problem.locations(states)
     before = {
         bone.name: values_before_start(rig.armature, bone.name, first) for bone in moving_bones(rig, problem.body)
     }
-    runs = yield from _channels(rig, problem, rotations, locations, times, before, kept)
+    runs = yield from _channels(problem, rotations, locations, times, before, kept)
     full = len(times) * sum(len(run.indices) for run in runs)
-    if between is None or len(times) < 2 or settings.destination == "LAYER":
+    if between is None or len(times) < 2:
         return Keys(runs, times, interpolation, full)
-    tracks, located = _tracks(rig, problem, runs)
-    bounds = _bounds(rig, between, settings, rotations, located)
+    tracks, located = _tracks(problem, runs)
+    bounds = _bounds(between, settings, rotations, located)
     whole = FullBake(straight(np.array(times), _values(runs)), tracks, bounds, located)
     yield from whole.measure()
     handled = settings.interpolation in {"AUTO", "BEZIER"} and (not linear or bool(bounds.far(whole, 1.0).any()))
@@ -346,7 +361,7 @@ def body_keys(
             at_halves = between.body.tree.rotations(halves), between.locations(halves, np.flatnonzero(inner))
             for values, here, there in zip(every, (rotations, locations), at_halves, strict=True):
                 values[..., ~inner], values[..., inner] = here, there
-            woven = yield from _channels(rig, problem, *every, whole.times.tolist(), before, kept)
+            woven = yield from _channels(problem, *every, whole.times.tolist(), before, kept)
             runs = [run._replace(values=run.values[~inner]) for run in woven]
             held = _values([run._replace(values=run.values[inner]) for run in woven])
             held = held.reshape(len(times) - 1, -1, held.shape[1])
@@ -361,13 +376,13 @@ def body_keys(
     return Keys(runs, times, interpolation, full, outside=_outside(whole, whole.curves))
 
 
-def body_channels(rig: RigBody, problem: BodyProblem, states: States) -> list[Channel]:
+def body_channels(problem: BodyProblem, states: States) -> list[Channel]:
     """Return the channels of a body that is posed at the frames of the problem, near the present values."""
     rotations, locations = problem.rotations(states), problem.locations(states)
-    return finished(_channels(rig, problem, rotations, locations, problem.samples.frames, {}, {}))
+    return finished(_channels(problem, rotations, locations, problem.samples.frames, {}, {}))
 
 
-def _tracks(rig: RigBody, problem: BodyProblem, runs: Sequence[Channel]) -> tuple[list[JointChannels], list[int]]:
+def _tracks(problem: BodyProblem, runs: Sequence[Channel]) -> tuple[list[JointChannels], list[int]]:
     """Return the rotation channels of joints, and the columns of location channels, in the columns of all channels."""
     names = [joint.name for joint in problem.body.joints]
     tracks, located, begin = [], list[int](), 0
@@ -377,7 +392,7 @@ def _tracks(rig: RigBody, problem: BodyProblem, runs: Sequence[Channel]) -> tupl
         if run.path.endswith(".location"):
             located = list(range(columns.start, columns.stop))
         else:
-            mode = rig.armature.pose.bones[run.bone].rotation_mode
+            mode = problem.rig.armature.pose.bones[run.bone].rotation_mode
             tracks.append(JointChannels(names.index(run.bone), mode, columns, run.indices))
     return tracks, located
 
@@ -388,7 +403,6 @@ def _outside(whole: FullBake, curves: Curves) -> float:
 
 
 def _channels(
-    rig: RigBody,
     problem: BodyProblem,
     rotations: Numbers,
     locations: Numbers,
@@ -400,18 +414,16 @@ def _channels(
 
     They run on from the values `before`, by default from the present ones.
     """
-    arrays = body_arrays(rig, problem, rotations)
+    rig, arrays = problem.rig, body_arrays(problem, rotations)
     runs: list[Channel] = yield from channel_values(rig.armature, arrays, times, before, kept)
     if rig.hips_motion != "FIXED":
         runs.append(location_channel(rig.armature, rig.hips, locations))
     return runs
 
 
-def _bounds(
-    rig: RigBody, between: BodyProblem, settings: BodyKeySettings, rotations: Numbers, located: Sequence[int]
-) -> BodyBounds:
+def _bounds(between: BodyProblem, settings: BodyKeySettings, rotations: Numbers, located: Sequence[int]) -> BodyBounds:
     """All that bounds a body between its frames, at which its joints have these `rotations` (n, 4, F)."""
-    body, scale = between.body, scale_of(rig.armature)
+    rig, body, scale = between.rig, between.body, scale_of(between.rig.armature)
     shares = {body.number_of[name]: between.samples.influence[name] for name in rig.held}
     held: list[Task] = []
     for task in between.tasks:

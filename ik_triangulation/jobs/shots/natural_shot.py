@@ -17,8 +17,9 @@ from ...goals.from_goals import Refusal
 from ...kinematics import Locked, Pose
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch.algebra import signs_along
-from ...motion.limb_motion import limb_motion
+from ...motion.method import Natural
 from ...motion.shot import LEAST_IN_CYCLE
+from ...motion.tracking import Tracked
 from ...rig.armature import Bones
 from ...rig.by_hand.reference import reference_rotations
 from ...rig.by_hand.shown_limb import baked_keys_aside, controls_or_none, shown_rotations, shows_ik
@@ -144,7 +145,11 @@ def solve_naturally(
     problem = LimbProblem(limb, bones, samples)
     reference = reference_of_joints(problem, limb, scene, shown)
     shot = problem.shot(scene, reference, part_from)
-    return shot if isinstance(shot, Refusal) else SolvedShot(problem, (yield from limb_motion(shot)), {})
+    if isinstance(shot, Refusal):
+        return shot
+    path = yield from Natural().solve(shot)
+    assert isinstance(path, Tracked)  # as of every shot of a single limb
+    return SolvedShot(problem, path, {})
 
 
 def reference_of_joints(problem: LimbProblem, limb: Limb, scene: Scene, shown: Numbers | None = None) -> Numbers:

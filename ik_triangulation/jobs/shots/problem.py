@@ -8,11 +8,12 @@ the places of held tips, and of all bones as planned, a written body is measured
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from bpy.types import Object, Scene
-from mathutils import Matrix, Vector
+from mathutils import Matrix
 
 from ...cooperative import Work
 from ...errors import ChainError
@@ -29,13 +30,13 @@ from ...motion.faded_path import standing
 from ...motion.method import Natural
 from ...motion.reduction import parts_between
 from ...motion.shot import Shot, SolvedPath
-from ...rig.body import BodyRest, RigBody
+from ...rig.body import RigBody
 from ...rig.frames.body_frames import Animation, with_places
-from ...rig.frames.body_samples import BodySamples, read_between
+from ...rig.frames.body_samples import BodySamples, read_between, sampled_body
 from ...rig.stance import look_of
 from ...rig.stored_body import StoredLimbs, stored_body
 from ...rig.timeline import Clock, fps_of
-from ...solvers.body.clearing import thickness_of
+from ...solvers.body.clearing import Thickness, thickness_of
 from ...solvers.body.floor import Floor, floor_of
 from ...solvers.body.reaching import reaching_of
 from ...solvers.natural.posture import USUAL_FPS
@@ -100,11 +101,9 @@ class BodyProblem:
         The problem of the same body at other frames, that this is `like`, spares reading its joints again.
         """
         self.rig, self.samples, self._contacts = rig, samples, contacts
-        self.rest = like.rest if like else BodyRest(rig)
-        up = np.linalg.inv(samples.worlds[:3, :3, 0]) @ np.array((0.0, 0.0, 1.0))
-        self.body: Body = like.body if like else self.rest.body(samples.channels, Vector(up))
+        self.body: Body = like.body if like else sampled_body(rig, samples)
         tree = self.body.tree
-        self._ways = np.einsum("ijf,jk->ikf", samples.bases[:3, :3], np.array(self.rest.locating[0], float))
+        self._ways = np.einsum("ijf,jk->ikf", samples.bases[:3, :3], np.array(rig.rest.locating[0], float))
         self.reference = self.posed(samples.rotations, samples.locations)
         held_by = animated or Animation(samples.rotations, samples.locations, samples.shown)
         if held_by.shown is not None:
@@ -127,11 +126,10 @@ class BodyProblem:
         self._influence = {self.body.number_of[tip]: share for tip, share in samples.influence.items()}
         self._asked = body_tasks(self.body, samples.goals)
         self.tasks: list[Task] = [*self.held_tasks(rig.held), *self._asked]
-        self._heads = self._free_heads()
-        self._bound()
 
-    def _free_heads(self) -> list[LookTask]:
-        """Return the looks of heads that look where hands go, unless they have a goal of their own."""
+    @cached_property
+    def _heads(self) -> list[LookTask]:
+        """The looks of heads that look where hands go, unless they have a goal of their own."""
         found = []
         for name in self.rig.free_heads:
             number, look = self.body.number_of[name], look_of(self.rig.armature, name)
@@ -142,15 +140,29 @@ class BodyProblem:
             )
         return found
 
-    def _bound(self) -> None:
-        """Make balance, floor and thickness, of which what the reference itself exceeds is exempt, as a run."""
-        begin, steady = Geometry(self.body.tree, self.reference), self.balance()
-        self.steady = steady and steady.allowing(begin)
-        thickness = thickness_of(self.body, self.rig.thickness)
-        self.thickness = thickness and thickness.allowing(begin)
-        self.floor: Floor | None = None
+    @cached_property
+    def _bounds(self) -> tuple[BalanceTask | None, Thickness | None, Floor | None]:
+        """Balance, thickness and floor, of which what the reference itself exceeds is exempt, as a run."""
+        begin, steady = Geometry.of(self.body.tree, self.reference), self.balance()
+        thickness, floor = thickness_of(self.body, self.rig.thickness), None
         if self.rig.floor:
-            self.floor = floor_of(self.body, self.rig.held, self.held_frames, begin, self.samples.influence)
+            floor = floor_of(self.body, self.rig.held, self.held_frames, begin, self.samples.influence)
+        return steady and steady.allowing(begin), thickness and thickness.allowing(begin), floor
+
+    @property
+    def steady(self) -> BalanceTask | None:
+        """The task of keeping the balance; None without balance."""
+        return self._bounds[0]
+
+    @property
+    def thickness(self) -> Thickness | None:
+        """The thickness of the body; None without any."""
+        return self._bounds[1]
+
+    @property
+    def floor(self) -> Floor | None:
+        """The floor that the body stays above; None without one."""
+        return self._bounds[2]
 
     def place_of(self, states: States, bone: str, frame: float) -> Matrix | None:
         """Return the world matrix (4x4) of a bone at a frame in solved states; None at frames that are not solved."""
@@ -203,7 +215,7 @@ class BodyProblem:
         self.turned_toes = set()
         if not lifting:
             return rotations
-        rotations, geometry = rotations.copy(), Geometry(tree, states)
+        rotations, geometry = rotations.copy(), Geometry.of(tree, states)
         for number, joint in enumerate(self.body.joints):
             name = lifting.get(joint.name)
             if name is None or not self.heels[name].lift(geometry.heads)[0].any():
@@ -261,7 +273,7 @@ class BodyProblem:
         held = self.held_tasks(self._bent)
         self.reference = yield from standing(self.body, self.reference, held, self._influence, fps)
         self._stands = True
-        self._bound()
+        self.__dict__.pop("_bounds", None)
 
     @property
     def held_places(self) -> HeldPlaces:
@@ -327,7 +339,7 @@ class BodyProblem:
         steady = self.balance(0.0)
         if steady is None:
             return None
-        return float(steady.measure(Geometry(self.body.tree, states)).off.max())
+        return float(steady.measure(Geometry.of(self.body.tree, states)).off.max())
 
     def balance(self, margin: float = MARGIN) -> BalanceTask | None:
         """Return the task of keeping the balance with this margin; None without balance."""

@@ -26,12 +26,12 @@ from ...kinematics.arrays import Mask, Numbers
 from ...kinematics.batch import Geometry, States
 from ...kinematics.batch.algebra import lengths, turn_vectors
 from ...rig.armature import into_bone, is_flat
-from ...rig.body import BodyRest, RigBody
+from ...rig.body import RigBody
 from ...rig.by_hand.shown_limb import Switch, find_switch
 from ...rig.controls import Links
 from ...rig.dependencies import TipMoved, explained, may_interfere
-from ...rig.frames.body_frames import body_by_channels, lengths_of, plain_animation, shown_frames, tips_apart
-from ...rig.frames.body_samples import AT_ONCE, BodySamples, read_body, view_layer_of
+from ...rig.frames.body_frames import frames_by_channels, lengths_of, plain_animation, shown_frames, tips_apart
+from ...rig.frames.body_samples import AT_ONCE, BodySamples, read_body, sampled_body, view_layer_of
 from ...rig.frames.reader import Evaluator, FrameReader
 from ...rig.limb import Limb
 from ...rig.timeline import Clock
@@ -117,7 +117,7 @@ def report_written(
 
 def _through(problem: BodyProblem, states: States) -> list[str]:
     """Return warnings that name tips whose arm goes through the body to where they are to be."""
-    depths = problem.thickness.depths(Geometry(problem.body.tree, states)) if problem.thickness else {}
+    depths = problem.thickness.depths(Geometry.of(problem.body.tree, states)) if problem.thickness else {}
     tips, frames = problem.body.tree.tips, np.array(problem.samples.frames)
     return [
         f"The arm of '{problem.body.tips[tip].name}' goes into the body, deepest at frame {frames[deep.argmax()]:g}. "
@@ -164,7 +164,7 @@ def measure_body(
         return _Seen(np.array([bones[name].matrix for name in rig.bones], float), off)
 
     evaluator = Evaluator(rig, scene, view_layer_of(scene), held.frames)
-    tips, body = {}, BodyRest(rig).body(samples.channels, Vector((0.0, 0.0, 1.0)), weighed=False)
+    tips, body = {}, sampled_body(rig, samples)
     found = (yield from _by_curves(rig, body, samples, held, evaluator, look)) if evaluator.stepped is None else None
     if found is None:
         seen = yield from evaluator.evaluate(held.frames, look, AT_ONCE)
@@ -211,7 +211,7 @@ def _by_curves(
     if samples.shown is not None or may_interfere(rig) or any(reader.hangs for reader in samples.readers.values()):
         return None
     moved = plain_animation(rig, Clock(evaluator.scene, rig.armature), held.frames)
-    _, shown = body_by_channels(rig, samples.channels, held.bases, moved)
+    shown = frames_by_channels(rig, body, held.bases, moved)
     last = len(held.frames) - 1
     some = sorted({0, last // 4, last // 2, last // 2 + last % 2, last})
     seen = yield from evaluator.evaluate([held.frames[k] for k in some], look, AT_ONCE)
@@ -277,7 +277,7 @@ def _moved_off(rig: RigBody, body: Body, planned: Planned, shown: Numbers, scene
         where = "" if count == 1 else f" at frame {planned.frames[at]:g}"
         moved = _turned_off(rig, planned.bones[..., at], shown[..., at], reach)
         far.append(TipMoved(name, float(slips[at]), where, moved))
-    return explained(rig, far, scene)
+    return explained(rig, far, scene) if far else {}
 
 
 def _turned_off(rig: RigBody, planned: Numbers, shown: Numbers, reach: float) -> list[str]:

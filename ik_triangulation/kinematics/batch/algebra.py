@@ -130,7 +130,7 @@ def turn_vectors(m: Numbers) -> Numbers:
     """Axis times angle [rad], at most a half turn, of rotation matrices (3, 3, F)."""
     v = 0.5 * np.array((m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]))
     sine, cosine = lengths(v), 0.5 * (m[0, 0] + m[1, 1] + m[2, 2] - 1.0)
-    v *= np.where(sine > _SMALL, np.arctan2(sine, cosine) / np.maximum(sine, _SMALL), 1.0)
+    v *= np.arctan2(sine, cosine) / np.maximum(sine, _SMALL)  # what is smaller is none
     far = cosine < _HALF_TURN
     if far.any():
         v[:, far] = rotation_vectors(quaternions(m[..., far]))
@@ -203,7 +203,7 @@ def square_to(way: Numbers) -> tuple[Numbers, Numbers]:
     sign = np.where(z >= 0.0, 1.0, -1.0)
     a = -1.0 / (sign + z)
     b = x * y * a
-    return np.stack((1.0 + sign * x * x * a, sign * b, -sign * x)), np.stack((b, sign + y * y * a, -y))
+    return np.array((1.0 + sign * x * x * a, sign * b, -sign * x)), np.array((b, sign + y * y * a, -y))
 
 
 def at(values: Numbers, columns: Columns) -> Numbers:

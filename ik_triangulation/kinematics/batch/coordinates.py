@@ -80,20 +80,28 @@ def bounded(freedom: Freedom) -> Freedom:
 
 
 class Frames:
-    """The axes of limits in those of the joints (j): rotations go into them and come out of them."""
+    """The axes of limits in those of the joints (j): rotations go into them and come out of them.
 
-    def __init__(self, freedoms: Sequence[Freedom]) -> None:
+    With `orders` of Euler angles (j) these axes are sorted as the angles are, all of which are of the order XYZ there.
+    Sorted axes that are left-handed are a mirror, in which angles change their signs.
+    """
+
+    def __init__(self, freedoms: Sequence[Freedom], orders: Sequence[str] = ()) -> None:
         one = Quaternion()
         turns = [freedom.frame if isinstance(freedom, Framed) else one for freedom in freedoms]
         self._turns = normalized(np.array([turn[:] for turn in turns], float)[:, :, None])
         self._axes = matrices(self._turns)
         # What turns a quaternion into other axes, as a table (j, 4, 4) of its components.
         self._out = product(product(self._turns, np.eye(4)), conjugated(self._turns))
+        for axes, out, order in zip(self._axes, self._out, orders, strict=False):
+            axes[:] = axes[:, list(AXES[order])]
+            out[:, 1:] = PARITY[order] * out[:, [1 + axis for axis in AXES[order]]]
 
     @classmethod
-    def of(cls, freedoms: Sequence[Freedom]) -> Frames | None:
-        """Return the frames of joints; None if all have their limits in their own axes."""
-        return cls(freedoms) if any(isinstance(freedom, Framed) for freedom in freedoms) else None
+    def of(cls, freedoms: Sequence[Freedom], orders: Sequence[str] = ()) -> Frames | None:
+        """Return the frames of joints; None if all have their limits in their own axes, and angles of one order."""
+        orders = orders if len(set(orders)) > 1 else ()
+        return cls(freedoms, orders) if orders or any(isinstance(freedom, Framed) for freedom in freedoms) else None
 
     def into(self, rotations: Numbers) -> Numbers:
         """Rotations (j, 4, F) of the joints in the axes of their limits."""
@@ -184,9 +192,10 @@ class Hinges:
 
 
 class EulerAngles:
-    """Joints with a range for each Euler angle, all of one order; angles whose range is a single value do not move.
+    """Joints with a range for each Euler angle; angles whose range is a single value do not move.
 
-    As in kinematics.rotation, an odd order is an even one seen in a mirror, in which every sine changes its sign.
+    As in kinematics.rotation, an odd order is an even one seen in a mirror, in which every sine changes its sign. Of
+    joints with several orders the `frames` sort the axes as the angles, so that the rest of the work is that of one.
     """
 
     def __init__(
@@ -199,11 +208,15 @@ class EulerAngles:
     ) -> None:
         self.joints, self._freedoms, self._frames = joints, freedoms, frames
         self._at, self._placing = as_slice(np.array(joints)), _placing(frames, rests, len(joints))
-        self._order = AXES[freedoms[0].order]
-        self._sign = PARITY[freedoms[0].order]
+        orders = [freedom.order for freedom in freedoms]
+        self._is_sorted = len(set(orders)) > 1
+        self._name = "XYZ" if self._is_sorted else orders[0]  # of the order of all
+        self._order, self._sign = AXES[self._name], PARITY[self._name]
+        self._sort = np.array([3 * n + axis for n, order in enumerate(orders) for axis in AXES[order]], np.intp)
+        self._unsort, self._signs = np.argsort(self._sort), np.repeat([PARITY[order] for order in orders], 3)[:, None]
         self._moving = np.array([3 * n + axis for n, freedom in enumerate(freedoms) for axis in freedom.axes], np.intp)
         self.rows = slice(begin, begin + len(self._moving))
-        self.ranks = 2 - np.argsort(self._order)[self._moving % 3]
+        self.ranks = 2 - (self._unsort % 3)[self._moving]
         lower = np.array([freedom.lower for freedom in freedoms]).reshape(-1, 1)
         upper = np.array([freedom.upper for freedom in freedoms]).reshape(-1, 1)
         self.lower, self.upper = opened(lower[self._moving], upper[self._moving])
@@ -224,7 +237,7 @@ class EulerAngles:
         """Euler angles that move; of the two triples of a rotation the one that is nearer to the range."""
         if self._frames:
             rotations = self._frames.into(rotations)
-        order, joints, poses = self._freedoms[0].order, len(self.joints), rotations.shape[-1]
+        order, joints, poses = self._name, len(self.joints), rotations.shape[-1]
         first = euler_angles(rotations.swapaxes(0, 1).reshape(4, -1), order).reshape(3, joints, poses)
         moved, beyond = self._fitted(first)
         doubtful = np.flatnonzero((beyond > _ROUNDING).any(0))
@@ -238,6 +251,8 @@ class EulerAngles:
     def _fitted(self, angles: Numbers) -> tuple[Numbers, Numbers]:
         """All angles (3, j, F) moved inside their ranges (3 j, F), and how far those of each joint were (j, F)."""
         angles = angles.swapaxes(0, 1).reshape(-1, angles.shape[-1])
+        if self._is_sorted:
+            angles = (self._signs * angles)[self._unsort]
         moved = clamped_to_range(angles, *self._ends)
         return moved, np.abs(to_half_turns(moved - angles)).reshape(-1, 3, angles.shape[-1]).sum(1)
 
@@ -275,21 +290,23 @@ class EulerAngles:
         axes[:, k] += frame[:, :, 1] * last[:, 1, None]
         axes[:, k] += frame[:, :, 2] * last[:, 2, None]
         flat = axes.reshape(3 * len(self.joints), 3, -1)
+        if self._is_sorted:
+            return flat[self._unsort[self._moving]]
         return flat if len(self._moving) == len(flat) else flat[self._moving]
 
     def quaternions(self, angles: Numbers) -> Numbers:
         """Rotations of these joints."""
-        found = euler_quaternions(self._all(angles).reshape(len(self.joints), 3, -1), self._freedoms[0].order)
+        found = euler_quaternions(self._all(angles).reshape(len(self.joints), 3, -1), self._name)
         return self._frames.out_of(found) if self._frames else found
 
     def _all(self, angles: Numbers) -> Numbers:
-        """All three angles of each joint (3 j, F), with those that do not move."""
-        if len(self._moving) == len(self._fixed):
-            return angles
-        every = np.empty((len(self._fixed), angles.shape[-1]))
-        every[:] = self._fixed
-        every[self._moving] = angles
-        return every
+        """All three angles of each joint (3 j, F), with those that do not move, of the order of all."""
+        every = angles
+        if len(self._moving) < len(self._fixed):
+            every = np.empty((len(self._fixed), angles.shape[-1]))
+            every[:] = self._fixed
+            every[self._moving] = angles
+        return self._signs * every[self._sort] if self._is_sorted else every
 
 
 def opened(lower: Numbers, upper: Numbers) -> tuple[Numbers, Numbers]:
@@ -452,4 +469,6 @@ def _swing_twist(swing: Numbers, along_x: Numbers, along_z: Numbers, twist: Numb
     twist_cosine, twist_sine = np.cos(0.5 * twist), np.sin(0.5 * twist)
     a, b = sine * along_x, sine * along_z
     x, z = a * twist_cosine - b * twist_sine, b * twist_cosine + a * twist_sine
-    return np.stack((cosine * twist_cosine, x, cosine * twist_sine, z), 1)
+    found = np.empty((len(x), 4, x.shape[-1]))
+    found[:, 0], found[:, 1], found[:, 2], found[:, 3] = cosine * twist_cosine, x, cosine * twist_sine, z
+    return found

@@ -53,6 +53,16 @@ class Geometry:
         self._tips: dict[int, Numbers] = {}
         self._rotations: dict[int, Numbers] = {}
 
+    @classmethod
+    def of(cls, tree: Tree, states: States) -> Geometry:
+        """The geometry of states, to be read only: the one that was made before, if they have stayed as they were."""
+        known: Geometry | None = states.geometry
+        if known is None or known.tree is not tree or not known.states.alike(states):
+            held, root = states.held.copy(), states.root.copy()
+            known = cls(tree, States(states.angles.copy(), states.balls.copy(), held, root, states.place.copy()))
+            states.geometry = known
+        return known
+
     def _by_tiers(self, local: Numbers) -> Numbers:
         """Frames (n, 3, 4, F) of all joints from those (n, 3, 4, F) in the frames of their parents, tier by tier."""
         states, frames = self.states, np.empty_like(local)
@@ -83,8 +93,8 @@ class Geometry:
         """Orientation of an end effector (3, 3, F)."""
         if number not in self._rotations:
             tip = self.tree.tips[number]
-            rest = np.array(tip.rotation.to_matrix(), float)[:, :, None]
-            self._rotations[number] = compose(self.frames[tip.joint][:, :3], rest)
+            rest, turned = tip.matrix, self.frames[tip.joint][:, :3]
+            self._rotations[number] = turned if rest is None else compose(turned, rest)
         return self._rotations[number]
 
     def axes(self) -> Numbers:

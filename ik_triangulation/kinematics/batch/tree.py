@@ -10,7 +10,7 @@ large the tree is. `above`, the ancestor table, tells which joints rotate with w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -24,7 +24,7 @@ from ..framed import unframed
 from ..freedom import EulerLimits, Free, Freedom, Hinge
 from ..joint import Joint
 from ..pose import Chain, Pose
-from .algebra import as_slice, at, matrices, normalized, rotate_back, stepped
+from .algebra import IDENTITY, as_slice, at, matrices, normalized, rotate_back, stepped
 from .coordinates import Cones, Coordinates, EulerAngles, Frames, Hinges, bounded
 
 
@@ -34,7 +34,8 @@ class States:
 
     `angles` (m, F) [rad] are the coordinates of the joints with limits, always inside them; `balls` (b, 4, F) the
     rotations of the joints without limits; `held` (h, 4, F or 1) those of locked joints. `root` (3, 3, F or 1) and
-    `place` (3, F or 1) are orientation and location of the frame that the root hangs in, armature space.
+    `place` (3, F or 1) are orientation and location of the frame that the root hangs in, armature space. `geometry` is
+    what Geometry.of() has made of them last.
     """
 
     angles: Numbers
@@ -42,6 +43,7 @@ class States:
     held: Numbers
     root: Numbers
     place: Numbers
+    geometry: Any = field(default=None, compare=False, repr=False)
 
     def __len__(self) -> int:
         """Number of poses."""
@@ -71,6 +73,19 @@ class States:
     def copy(self) -> States:
         """The same poses; changing them leaves these as they are."""
         return States(self.angles.copy(), self.balls.copy(), self.held, self.root, self.place.copy())
+
+    def alike(self, other: States) -> bool:
+        """Tell whether these are exactly the same poses as others."""
+        return all(
+            one is two or (one.shape == two.shape and bool((one == two).all()))
+            for one, two in (
+                (self.angles, other.angles),
+                (self.balls, other.balls),
+                (self.place, other.place),
+                (self.root, other.root),
+                (self.held, other.held),
+            )
+        )
 
     def like(self, other: States) -> States:
         """These rotations in the frames, and with the locked joints, of other poses."""
@@ -106,6 +121,12 @@ class TreeTip:
     reach: float
     first: int = 0
 
+    @cached_property
+    def matrix(self) -> Numbers | None:
+        """Its rotation (3, 3, 1) in the frame of the joint; None without any."""
+        matrix = np.array(self.rotation.to_matrix(), float)[:, :, None]
+        return None if (matrix == IDENTITY).all() else matrix
+
 
 class Tree:
     """Joints, each after its parent (-1: none), and tips. With `moves_root` the first joint's place is free.
@@ -132,7 +153,7 @@ class Tree:
         for j, parent in enumerate(self.parents):
             if parent >= 0:
                 self.above[:, j] |= self.above[:, parent]
-        self.offsets = np.array([joint.offset for joint in self.joints], float)[:, :, None]
+        self.offsets = np.array([joint.offset[:] for joint in self.joints], float)[:, :, None]
         self.tiers = self._tiers()
         self._group()
         self.compliance = self._compliances()
@@ -207,10 +228,10 @@ class Tree:
         freedoms = [bounded(joint.freedom) for joint in self.joints]
         own: list[Any] = [unframed(freedom) for freedom in freedoms]
 
-        def frames(those: Sequence[int]) -> Frames | None:
-            return Frames.of([freedoms[i] for i in those])
+        def frames(those: Sequence[int], orders: Sequence[str] = ()) -> Frames | None:
+            return Frames.of([freedoms[i] for i in those], orders)
 
-        rests = normalized(np.array([joint.rest for joint in self.joints], float)[:, :, None])
+        rests = normalized(np.array([joint.rest[:] for joint in self.joints], float)[:, :, None])
 
         def those(wanted: type) -> list[int]:
             return [i for i, freedom in enumerate(own) if isinstance(freedom, wanted)]
@@ -219,14 +240,12 @@ class Tree:
         self.held = sorted({*range(len(freedoms))} - {*self.balls, *hinges, *cones, *eulers})
         self.kinds: list[Coordinates] = []
         self.cones: Cones | None = None
-        orders: dict[str, list[int]] = {}
-        for i in eulers:
-            orders.setdefault(own[i].order, []).append(i)
         if hinges:
             self.kinds.append(Hinges(hinges, [own[i] for i in hinges], self._next_row, matrices(rests[hinges])))
-        for members in orders.values():
-            limits, stands = [own[i] for i in members], matrices(rests[members])
-            self.kinds.append(EulerAngles(members, limits, self._next_row, stands, frames(members)))
+        if eulers:
+            limits, stands = [own[i] for i in eulers], matrices(rests[eulers])
+            axes = frames(eulers, [freedom.order for freedom in limits])
+            self.kinds.append(EulerAngles(eulers, limits, self._next_row, stands, axes))
         if cones:
             stands = matrices(rests[cones])
             self.cones = Cones(cones, [own[i] for i in cones], self._next_row, stands, frames(cones))

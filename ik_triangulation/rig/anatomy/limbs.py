@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from bpy.types import Object
 from mathutils import Vector
 
-from ..controls import Controls
 from .names import BESIDE, BodyPart
 from .shape import FRONT, UP, parts_by_shape
 from .skeleton import ARM_ROOTS, Parts, RestBone, RestBones, RestPoint, children, parents, parts_by_name
@@ -364,10 +363,17 @@ def _recognized(bones: tuple[tuple[str, RestBone], ...], up: RestPoint, front: R
     return RestBody(dict(bones), up, front)
 
 
+class Controlling(Protocol):
+    """The controls of an armature, by which its bones are moved."""
+
+    def control(self, bone: str) -> str:
+        """Return the FK control of a bone."""
+
+
 class Anatomy:
     """The limbs of an armature, recognised by the names of its bones, otherwise by their shape at rest."""
 
-    def __init__(self, armature: Object, controls: Controls) -> None:
+    def __init__(self, armature: Object, controls: Controlling) -> None:
         self._bones, self._controls = armature.pose.bones, controls
         self._body = rest_body(armature)
 

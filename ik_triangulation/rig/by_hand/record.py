@@ -14,6 +14,7 @@ from ...errors import AnimationError, TargetError
 from ...settings import KeySettings, settings_of
 from ..body import Contact, RigBody
 from ..limb import LIMB_SETTINGS, PER_FRAME, Limb, means_surface, saved_settings
+from ..timeline import Clock
 
 _KEY = "ik_triangulation"  # the custom property of an action
 _last: dict[str, Any] = {}  # the text that was stored last, and the records it was made of
@@ -77,6 +78,15 @@ def recorded_span(armature: Object, tip: str) -> tuple[float, float] | None:
     span = record.get("span") if isinstance(record, dict) else None
     whole = isinstance(span, list) and len(span) == 3 and all(isinstance(each, int | float) for each in span)
     return (span[0], span[1]) if whole else None
+
+
+def corrected_times(rig: RigBody, scene: Scene) -> tuple[float, float] | None:
+    """Return the times in the action between which keys made by hand correct the last bake of the body."""
+    spans = [span for tip in rig.tips if (span := recorded_span(rig.armature, tip)) is not None]
+    if not spans:
+        return None
+    clock = Clock(scene, rig.armature)
+    return min(clock.time(start) for start, _ in spans), max(clock.time(end) for _, end in spans)
 
 
 def _record_of(armature: Object, tip: str) -> Any:

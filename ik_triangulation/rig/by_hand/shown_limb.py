@@ -19,8 +19,9 @@ from mathutils import Matrix, Quaternion
 from ...errors import IKError, RigError
 from ...kinematics.rotation import orientation
 from ..armature import is_flat
+from ..controls import ik_controls_of, limbs_with_ik
 from ..frames.samples import go_to, temporary_scene
-from ..ik_controls import IKControls, ik_controls_of, limbs_with_ik
+from ..ik_controls import IKControls
 from ..keyframes import GENERATED, AnimatedValues, curves_of, is_baked, made_by_hand
 from ..keyframes.arrays import KeyArrays, enum_number, get_keys, merge_keys, put_keys
 from ..keyframes.channelbags import channelbag_of, find_curves

@@ -27,8 +27,8 @@ from ...kinematics.batch.algebra import (
     signs_along,
     turn_vectors,
 )
-from ..armature import Bones, Channels, into_bone
-from ..body import BodyRest, RigBody
+from ..armature import Bones, into_bone
+from ..body import RigBody
 from ..keyframes.channelbags import channelbag_of, find_curves
 from ..limb import Limb
 from ..rotation import channel
@@ -53,21 +53,17 @@ class Animation(NamedTuple):
     shown: Numbers | None = None
 
 
-def body_by_channels(
-    rig: RigBody, channels: Sequence[Channels], bases: Numbers, moved: Animation
-) -> tuple[Body, Numbers]:
-    """Return a body without masses, and the frames (n, 3, 4, F) of its bones by forward kinematics, armature space.
+def frames_by_channels(rig: RigBody, body: Body, bases: Numbers, moved: Animation) -> Numbers:
+    """Return the frames (n, 3, 4, F) of the bones of a body by forward kinematics, armature space.
 
-    `channels` are those of all bones at the first frame, `bases` (4, 4, F) the frames that the hips hang in.
+    `bases` (4, 4, F) are the frames that the hips hang in.
     """
-    rest, count = BodyRest(rig), bases.shape[-1]
-    body = rest.body(channels, Vector((0.0, 0.0, 1.0)), weighed=False)
-    roots, tree = bases[:3, :3], body.tree
-    located = np.array(rest.locating[0], float) @ moved.locations
+    roots, tree, count = bases[:3, :3], body.tree, bases.shape[-1]
+    located = np.array(rig.rest.locating[0], float) @ moved.locations
     place = bases[:3, 3] + np.einsum("ijf,jf->if", roots, located)
     rotations = np.ascontiguousarray(moved.rotations)
     none = np.empty((0, count)), np.empty((0, 4, count))
-    return body, Geometry(tree, tree.posed(rotations, States(*none, rotations[tree.held], roots, place))).frames
+    return Geometry(tree, tree.posed(rotations, States(*none, rotations[tree.held], roots, place))).frames
 
 
 def shown_frames(rig: RigBody, matrices: Numbers) -> Numbers:
@@ -116,7 +112,7 @@ def animation_turned(
     All that in armature space. The other ones of the body have the rotations (n, 4, F) of `others`. `bases` (4, 4, F)
     are the frames that the hips hang in.
     """
-    rest, bones, rotations = BodyRest(rig), rig.armature.data.bones, np.array(others, float)
+    rest, bones, rotations = rig.rest, rig.armature.data.bones, np.array(others, float)
     found = dict[str, Numbers]()
     for number, name in enumerate(rig.bones):
         parent = found[bones[name].parent.name] if number else bases[:3, :3]

@@ -9,17 +9,19 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 from bpy.types import Depsgraph, Scene, ViewLayer
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ...cooperative import Work, finished
 from ...errors import RigError
 from ...goals import Goal
+from ...kinematics import Body
 from ...kinematics.arrays import Numbers
 from ..armature import Channels, base_of, channels_of
 from ..body import ContactSupport, RigBody
+from ..by_hand.record import corrected_times
 from ..by_hand.reference import body_by_hand, has_baked_below, is_as_by_hand, shown_by_hand
 from ..dependencies import animates_otherwise, live_constraints, may_interfere
-from ..stored_body import corrected_times, is_moved_above
+from ..stored_body import is_moved_above
 from ..targets.untouched import carriers_of
 from ..timeline import Clock
 from ..touchables import check_supports, supports_at
@@ -27,7 +29,7 @@ from .body_frames import (
     Animation,
     LimbGoals,
     animation_shown,
-    body_by_channels,
+    frames_by_channels,
     held_influence,
     influence_of,
     lengths_of,
@@ -88,6 +90,12 @@ class _Look(NamedTuple):
     supports: dict[ContactSupport, Matrix]
 
 
+def sampled_body(rig: RigBody, samples: BodySamples) -> Body:
+    """Return a body as sampled, with what is up for it at the first frame."""
+    up = np.linalg.inv(samples.worlds[:3, :3, 0]) @ np.array((0.0, 0.0, 1.0))
+    return rig.rest.body(samples.channels, Vector(up))
+
+
 def read_body(
     rig: RigBody,
     scene: Scene,
@@ -113,11 +121,12 @@ def read_body(
 def _read_body(
     rig: RigBody, scene: Scene, frames: Sequence[float], view_layer: ViewLayer, switched: bool
 ) -> Work[BodySamples]:
-    check_supports(rig, scene)
+    lost = check_supports(rig, scene)
     evaluator = Evaluator(rig, scene, view_layer, frames)
-    switched = switched and not animates_otherwise(rig) and any(live_constraints(rig))
+    otherwise, constrained = animates_otherwise(rig), any(live_constraints(rig))
+    switched = switched and not otherwise and constrained
     flows = any(limb.follows_flow for limb in rig.limbs)  # then each frame follows from the one before
-    is_live = evaluator.stepped is not None or flows or (not switched and may_interfere(rig))
+    is_live = evaluator.stepped is not None or flows or (not switched and (otherwise or constrained))
     as_by_hand = is_as_by_hand(rig, scene)
     readers = {limb.tip: LimbGoals(limb, carriers_of(rig, limb)) for limb in rig.limbs}
     some = list(dict.fromkeys((frames[0], frames[len(frames) // 2], frames[-1])))
@@ -156,7 +165,7 @@ def _read_body(
         *body_by_hand(rig, frames, scene),
         goals,
         influence,
-        warnings=stepped_warnings(evaluator),
+        warnings=[*lost, *stepped_warnings(evaluator)],
         readers=readers,
         supports=_supports([seen[frame].supports for frame in frames]) if rig.supports else {},
         keyed=keyed is not None,
@@ -232,7 +241,7 @@ def _places(rig: RigBody, scene: Scene, samples: BodySamples, as_shown: bool) ->
         animation = yield from read_animation(rig, scene, first, bases, without)
     else:
         animation = Animation(*body_by_hand(rig, first, scene, without))
-    _, frames = body_by_channels(rig, samples.channels, bases, animation)
+    frames = frames_by_channels(rig, sampled_body(rig, samples), bases, animation)
     frames = frames if animation.shown is None else animation.shown
     yield
     return {name: frames[rig.bones.index(name), :, :, 0] for name in rig.planted}
@@ -253,7 +262,8 @@ def _matrices_by_hand(
 
 def _agree(rig: RigBody, samples: BodySamples, here: Sequence[int], moved: Animation, matrices: Numbers) -> bool:
     """Tell whether an animation by channels puts tips and hips where these matrices (n, 4, 4, F) have them."""
-    body, frames = body_by_channels(rig, samples.channels, samples.bases[..., here], moved)
+    body = sampled_body(rig, samples)
+    frames = frames_by_channels(rig, body, samples.bases[..., here], moved)
     return tips_apart(rig, body, frames, shown_frames(rig, matrices)) <= _AGREES
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Motion of a target: its channels, moved and turned in world space as Blender does, frame by frame."""
+"""Motion of a target: its keyed frames, and its channels, moved and turned in world space as Blender does."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import numpy as np
 from bpy.types import Depsgraph, FCurve, Object, PoseBone, Scene
 from mathutils import Euler, Matrix, Quaternion, Vector
 
-from ...errors import RigError, TargetError
+from ...errors import AnimationError, RigError, TargetError
 from ...kinematics import Free
 from ...kinematics.rotation import orientation, rotation_between
 from ..armature import find_bone, is_flat, object_or_bone
 from ..by_hand.shown_limb import shown_limb
 from ..frames.samples import frame_of, offset_of, tip_location
-from ..keyframes import Channel, curves_of, get_keys
+from ..keyframes import Channel, curves_of, get_keys, key_frames
 from ..keyframes.arrays import in_range
 from ..limb import Limb
 from ..rotation import channel, delta_rotation, rotation_from, values_for
 from ..stance import look_of
-from ..timeline import curves_in, strips_of
+from ..timeline import Clock, curves_in, frames_from, strips_of
 from .goal import line_direction, orientation_of
 from .made import hangs_at_most_on
 from .surface import looks_of
@@ -34,6 +34,31 @@ _FREE = Free()
 
 _ALONG = Vector((0.0, 1.0, 0.0))  # of a bone
 _FLAT = "Target '{}' (or a parent) is scaled to zero at frame {:g}. Give it a non-zero scale."
+
+
+def frames_of_target(limb: Limb, scene: Scene, first: float, last: float) -> list[float]:
+    """Return the frames from the first to the last one at which the target of a limb has keys."""
+    clock = Clock(scene, limb.target)
+    times = key_frames(limb.target, limb.subtarget, *sorted(map(clock.time, (first, last))))
+    return [clock.frame(time) for time in times]
+
+
+def frames_to_key(
+    limbs: Sequence[Limb], only_target_keys: bool, scene: Scene, frame_start: int, frame_end: int, step: float
+) -> Sequence[float]:
+    """Return the frames to key limbs at. Raises AnimationError without any keys of their targets to bake at."""
+    if not only_target_keys:
+        return frames_from(frame_start, frame_end, step)
+    found: set[float] = set()
+    for limb in limbs:
+        frames = frames_of_target(limb, scene, frame_start, frame_end)
+        found |= {*frames} if len(limbs) == 1 else {round(frame, 3) for frame in frames}
+    if not found:
+        whose = f"Target '{limbs[0].target_name}' has" if len(limbs) == 1 else "The targets of the body have"
+        raise AnimationError(
+            f"{whose} no keys from frame {frame_start} to {frame_end}. Turn off Only at Target's Keys."
+        )
+    return sorted(found)
 
 
 def insert_keys(owner: Any, prop: str, scene: Scene, always: bool = False) -> None:

@@ -26,7 +26,7 @@ from ...kinematics import Free
 from ...kinematics.rotation import rotation_angle
 from ..armature import object_or_bone
 from ..body import RigBody
-from ..checks import check_limb
+from ..checks import check_armature, check_limb
 from ..dependencies import Dependencies
 from ..keyframes.arrays import enum_number, get_keys
 from ..limb import Limb
@@ -329,8 +329,9 @@ def _carrier(rig: RigBody, ob: Object, bone: str) -> str:
 
 
 def check_body_limbs(rig: RigBody, scene: Scene, view_layer: ViewLayer) -> None:
-    """Raise what check_limb() does for each limb of a body, but for targets that hang on its own bones."""
+    """Raise what check_limb() does for a body and each of its limbs, but for targets that hang on its own bones."""
     known = Dependencies(rig.limbs)
+    check_armature(rig.armature, view_layer)
     for limb in rig.limbs:
         check_limb(limb, scene, view_layer, known, carried=any(carriers_of(rig, limb)))
 

@@ -44,15 +44,18 @@ class System:
     `value` (F) is the weighted sum of the squared errors, `met` (F) tells whether every task is within tolerance.
     """
 
-    def __init__(self, tree: Tree, states: States, tasks: Sequence[Task]) -> None:
+    def __init__(self, tree: Tree, states: States, tasks: Sequence[Task], geometry: Geometry | None = None) -> None:
+        """The `geometry` of the states is spared if they have one already."""
         self.tree, self.tasks = tree, tasks
-        self.geometry = Geometry(tree, states)
+        self.geometry = geometry or Geometry.of(tree, states)
         self.measured: list[Missing] = [task.measure(self.geometry) for task in tasks]
-        levels = {task.level for task in tasks}
+        several = any(task.level for task in tasks)
         value, met = np.zeros(len(states)), np.ones(len(states), bool)
         for task, measured in zip(tasks, self.measured, strict=True):
             squares = np.einsum("rf,rf->f", measured.errors, measured.errors)
-            value += squares * (_MORE_URGENT if task.level == 0 and len(levels) > 1 else 1.0)
+            if several and not task.level:
+                squares *= _MORE_URGENT
+            value += squares
             met &= measured.off <= task.tolerance
         self.value, self.met = value, met
 
@@ -95,7 +98,8 @@ class System:
 
     def after(self, change: Numbers) -> System:
         """The system after a change (k, F) of all columns."""
-        return System(self.tree, self.tree.moved(self.states, self.geometry.frames, change), self.tasks)
+        moved = self.tree.moved(self.states, self.geometry.frames, change)
+        return System(self.tree, moved, self.tasks, Geometry(self.tree, moved))
 
     def take(self, columns: Columns) -> System:
         """Those of the states."""

@@ -167,7 +167,8 @@ def descend(
         states.own_places()
     met, value = np.zeros(count, bool), np.full(count, np.inf)
     for part in _chunks(count, _chunk_size(tree), groups):
-        some = states.take(part)  # arrays that are seen through a slice: what is written there is written to all
+        # Arrays that are seen through a slice: what is written there is written to all.
+        some = states if part == slice(0, count) else states.take(part)
         run = _Run(tree, some, [task.take(part) for task in tasks], bounds, None if groups is None else groups[part])
         met[part], value[part] = run.finished()
         if steps is not None:

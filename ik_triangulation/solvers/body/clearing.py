@@ -222,6 +222,9 @@ def cleared(
 
     An arm that would have to leap for it stays as it is in the frames around.
     """
+    thickness = _inside(tree, states, thickness)
+    if not thickness.arms:
+        return states
     found = rotations = tree.rotations(states)
     for arm in _arms(tree, states, rotations, thickness, tasks):
         runs = _runs(arm.deep, round(_AROUND * fps))
@@ -242,12 +245,21 @@ def pushed_out(tree: Tree, states: States, thickness: Thickness, tasks: Sequence
 
     So no arm leaps from one pose to the next, and one that cannot get out this way stays inside.
     """
+    thickness = _inside(tree, states, thickness)
+    if not thickness.arms:
+        return states
     found = rotations = tree.rotations(states)
     for arm in _arms(tree, states, rotations, thickness, tasks):
         if arm.deep.any():
             found = found.copy() if found is rotations else found
             found[list(arm.limb.joints)] = _Arm(arm).pushed_out()
     return states if found is rotations else tree.posed(found, states)
+
+
+def _inside(tree: Tree, states: States, thickness: Thickness) -> Thickness:
+    """Return the thickness with the arms alone that are inside it in any of the states."""
+    depths = thickness.depths(Geometry.of(tree, states))
+    return replace(thickness, arms=tuple(arm for arm in thickness.arms if depths[arm.tip].any()))
 
 
 class _Given(NamedTuple):
@@ -269,7 +281,7 @@ def _arms(
     tree: Tree, states: States, rotations: Numbers, thickness: Thickness, tasks: Sequence[Task]
 ) -> Iterator[_Given]:
     """The arms of a body with these states (F) and rotations (n, 4, F), but for those with a twist that is animated."""
-    geometry = Geometry(tree, states)
+    geometry = Geometry.of(tree, states)
     axes = thickness.capsules.placed(geometry)
     for arm in thickness.arms:
         limb = LimbOfBody.of(tree, arm.joints.upper, arm.tip, rotations)

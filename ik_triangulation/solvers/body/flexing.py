@@ -242,7 +242,7 @@ def _bends(tree: Tree, states: States) -> Numbers:
     """Bends of elbows and knees (j, F) [rad], negative where they are the other way than the joints prefer."""
     uppers, joints, ends = np.array(bending_limbs(tree), np.intp).T
     own = _joints(tree)[1]
-    geometry = Geometry(tree, states)
+    geometry = Geometry.of(tree, states)
     heads, frames = geometry.heads, geometry.frames[joints][:, :, :3]
     first, second = heads[joints] - heads[uppers], heads[ends] - heads[joints]
     axes = rotate(frames, own)

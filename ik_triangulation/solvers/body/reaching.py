@@ -79,7 +79,7 @@ class Reaching:
         legs: Sequence[tuple[int, int, int, int]],
         steady: BalanceTask | None,
     ) -> None:
-        self._tree, self._reference, self._begin = tree, reference, Geometry(tree, reference)
+        self._tree, self._reference, self._begin = tree, reference, Geometry.of(tree, reference)
         self._legs, self._steady, self.tips = legs, steady, [leg[3] for leg in legs]
         self._arms = [arm_of(tree, number) for number in range(len(tree.tips))]
         self._rotations = tree.rotations(reference)
@@ -429,7 +429,7 @@ def _turned(here: Geometry, turns: Mapping[int, Numbers]) -> States:
 
 
 def _below(goals: Sequence[_Goal]) -> Numbers:
-    """How far straight down (P) the places of goals are, as cost_of_amounts() has it: means by the ways to them."""
+    """Return how far straight down (P) the places of goals are, for cost_of_amounts(): means by the ways to them."""
     total = np.sum([goal.far for goal in goals], 0)
     below: Numbers = np.sum([goal.below * goal.far for goal in goals], 0) / np.maximum(total, 1e-300)
     return below

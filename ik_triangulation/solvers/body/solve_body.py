@@ -64,7 +64,7 @@ class BodyFollower:
         self._steady = [steady] if steady else []
         self._floor = floor
         self._compliance = body_compliance(tree)
-        self._begin = Geometry(tree, reference)
+        self._begin = Geometry.of(tree, reference)
         # What goals ask for beyond the reference, as they last had a posture, and in the last move.
         self._asked: list[Numbers] = []
         self._last: list[Numbers] = []
@@ -78,7 +78,7 @@ class BodyFollower:
         """
         tree, held = self._tree, self._held
         goals = self._floor.raised(goals) if self._floor else goals
-        bounds = kept_above(self._floor, (), Geometry(tree, states))
+        bounds = kept_above(self._floor, (), Geometry.of(tree, states))
         system = System(tree, states, [*held, *goals, *bounds, *self._steady])
         near = [*held, *(_nearer(system.geometry, task, _STRETCH * tree.size) for task in goals), *bounds]
         states = self._relaxed(system, [*near, *self._steady], self._posture(goals))
@@ -150,7 +150,7 @@ class BodyFollower:
             self._amounts = self._reaching.amounts(goals, self._amounts)
             states = self._reaching.posed(self._amounts, goals)
             tips.difference_update(self._reaching.tips)
-        level = inclination(self._tree, errors_of_tips(Geometry(self._tree, states), goals))
+        level = inclination(self._tree, errors_of_tips(Geometry.of(self._tree, states), goals))
         self._asked, self._kept = asked, Posture(self._tree, inclined(self._tree, states, level, tips))
         return self._kept
 

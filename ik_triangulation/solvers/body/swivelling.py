@@ -133,7 +133,7 @@ def with_swivels(
     Tips stay where they are; limits are kept only nearly before the joints are put inside them. A limb for whose best
     swivels a joint would have to turn much faster takes calmer ones, or stays as it is where those are as fast.
     """
-    geometry, rotations, given = Geometry(tree, states), tree.rotations(states), tree.rotations(reference)
+    geometry, rotations, given = Geometry.of(tree, states), tree.rotations(states), tree.rotations(reference)
     changed = rotations.copy()
     limbs = [LimbOfBody.of(tree, first, tip, rotations) for first, tip in limbs_with_swivel(tree)]
     limbs = [limb for limb in limbs if not limb.tree.held]  # no twist that is animated

@@ -167,10 +167,13 @@ class Relaxation:
         if tree.moves_root:
             states.own_places()
         moves = np.ones(len(states), bool) if begin is None else self._with_neighbours(begin)
+        if not moves.any():
+            return states
         active, goals, posture = self._of(moves, tasks)
         last, gain = np.zeros_like(offsets), np.full(offsets.shape[1], self.gain)
         for _ in range(steps):
-            system = System(tree, states.take(active), goals)
+            here = states.take(active)
+            system = System(tree, here, goals, Geometry(tree, here))
             wish = posture.columns(system.geometry, -gain[active] * self._descent(offsets)[:, active])
             before = _along_cones(system.states, last[:, active], tree)
             wish += MOMENTUM * before

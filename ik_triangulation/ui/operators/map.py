@@ -10,13 +10,13 @@ from bpy.types import Context, Operator
 
 from ...cooperative import Job
 from ...items import WHOLE_SOLVERS
-from ...jobs import bake as bakes
 from ...jobs import compare
 from ...jobs import pose as poses
 from ...jobs.shots import problem as problems
 from ...maps import in_scene
 from ...maps.properties import IN_PLANE, IN_SPACE, PlaneMapSettings, SpaceMapSettings
 from ...rig import limb as rig_limb
+from ...rig import timeline
 from ...rig.scene_objects import PICTURE, VOLUME, remove_map
 from ...settings import given
 from ..context import active_armature, active_bone, active_chain, active_limb, cannot_solve_alone, map_of
@@ -158,7 +158,7 @@ class POSE_OT_ik_triangulation_duel(JobOperator):
         settings, scene, frames = context.window_manager.ik_triangulation_duel, context.scene, None
         if settings.use_range:
             stored = active_bone(context).ik_triangulation
-            frames = bakes.frames_from(*rig_limb.saved_range(stored, scene, scene.use_preview_range))
+            frames = timeline.frames_from(*rig_limb.saved_range(stored, scene, scene.use_preview_range))
         where = {"scene": scene, "view_layer": context.view_layer}
         return compare.compare.steps(active_limb(context), frames, by=settings.by, seconds=seconds, **where)
 

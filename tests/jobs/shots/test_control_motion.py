@@ -8,7 +8,7 @@ import pytest
 
 from ik_triangulation.jobs.bake import bake
 from ik_triangulation.jobs.shots.control_motion import ControlMotion, LimbPlaces
-from ik_triangulation.rig.ik_controls import ik_controls_of
+from ik_triangulation.rig.controls import ik_controls_of
 from ik_triangulation.rig.timeline import Clock
 
 from ...ik_rigs import arm_limb, ik_arm

@@ -10,7 +10,7 @@ from mathutils import Quaternion
 
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
 from ik_triangulation.kinematics.batch.algebra import compose, matrices, normalized
-from ik_triangulation.kinematics.batch.coordinates import Cones, EulerAngles, Hinges, bounded, finite_range
+from ik_triangulation.kinematics.batch.coordinates import Cones, EulerAngles, Frames, Hinges, bounded, finite_range
 from ik_triangulation.kinematics.freedom import finite
 from ik_triangulation.kinematics.rotation import EULER_ORDERS, about, from_euler, rotation_angle
 
@@ -38,6 +38,9 @@ def groups():
     yield Cones(joints, [random_cone(random) for _ in joints], 0), "cones"
     for order in EULER_ORDERS:
         yield EulerAngles(joints, [EulerLimits(order, (-1.0, 0.2, -2.0), (0.5, 0.2, 3.0))] * 3, 0), order
+    for orders in (EULER_ORDERS[:3], EULER_ORDERS[3:]):
+        freedoms = [EulerLimits(order, (-1.0, 0.2, -2.0), (0.5, 0.2, 3.0)) for order in orders]
+        yield EulerAngles(joints, freedoms, 0, frames=Frames.of(freedoms, orders)), "-".join(orders)
 
 
 every_kind = pytest.mark.parametrize(("kind", "name"), list(groups()), ids=[name for _, name in groups()])

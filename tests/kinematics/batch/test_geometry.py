@@ -105,6 +105,21 @@ def test_poses_are_taken_and_put_back_with_all_that_was_measured():
             assert np.abs(found - fresh).max() < 1e-14, columns
 
 
+def test_the_geometry_of_states_is_made_once_and_anew_after_they_have_changed():
+    tree = random_tree(1, moves_root=True)
+    states = drawn(tree, rest_of(tree, 5), np.random.default_rng(1))
+    made = Geometry.of(tree, states)
+    before = made.frames.copy()
+    assert Geometry.of(tree, states) is made
+    states.take(slice(2, 3)).place[:] += 1.0  # seen through a slice: written to all
+    moved = Geometry.of(tree, states)
+    assert np.array_equal(moved.frames, Geometry(tree, states).frames)
+    assert not np.array_equal(moved.frames, before)
+    assert np.array_equal(made.frames, before)
+    other = random_tree(1, moves_root=True)
+    assert Geometry.of(other, states).tree is other
+
+
 def test_shifted_poses_are_those_of_a_root_that_is_elsewhere():
     tree, states = batch_of(mixed(3, 6), 5, 4)
     geometry = Geometry(tree, states)

@@ -4,9 +4,11 @@
 import bpy
 import pytest
 
+from ik_triangulation.cooperative import finished
 from ik_triangulation.jobs.bake import bake_body
 from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.rig.body import Contact, store_contacts, stored_contacts
+from ik_triangulation.rig.frames.body_samples import read_body
 from ik_triangulation.rig.touchables import lost_supports
 from ik_triangulation.ui.panels.goal import VIEW3D_PT_ik_triangulation_contacts as PANEL
 from ik_triangulation.ui.panels.limbs import VIEW3D_PT_ik_triangulation as MAIN
@@ -72,6 +74,7 @@ def test_a_contact_whose_object_was_deleted_says_so_in_the_panel_and_at_the_next
     assert any("deleted" in text for text in drawn(PANEL))
     report = bake_body(body_of(rig, "foot.L"), 1, 4)
     assert told in report.warnings
+    assert told in finished(read_body(body_of(rig, "foot.L"), bpy.context.scene, [1])).warnings  # so Reach and Pull too
     store_contacts(rig, stored_contacts(rig))  # as Mirror and Find Contacts do
     assert lost_supports(rig) == [told]
     contact = rig.ik_triangulation.contacts[0]
