@@ -38,6 +38,7 @@ from ...kinematics.body_anatomy import Part
 from ..batch.swings import smallest_rotations
 
 _STEPS = 6  # as the eyes move when the neck turns, and angles of several axes do not add up
+_ROUGHLY = 2  # of them for a free head, which looks nowhere exactly
 _STEEP, _LEVEL = 0.2, 0.6  # sines of the angle to the vertical between which a look tells more and more what is level
 _NOTHING = 1e-300
 _AHEAD = 0.4  # seconds ahead over which heads look, so that they are half of that before the hands
@@ -51,7 +52,12 @@ _FAR = 10.0  # sizes of the body: a point so far away is in one direction from w
 
 
 def turned_to_look(
-    tree: Tree, reference: States, tasks: Sequence[Task], compliance: Numbers, states: States | None = None
+    tree: Tree,
+    reference: States,
+    tasks: Sequence[Task],
+    compliance: Numbers,
+    states: States | None = None,
+    steps: int = _STEPS,
 ) -> States:
     """Turn the heads of states to what they look at, each by the joints of its own limb, inside their limits.
 
@@ -61,11 +67,11 @@ def turned_to_look(
     states = reference if states is None else states
     for task in tasks:
         if isinstance(task, LookTask) and task.up is not None:
-            states = _turned(tree, reference, states, task, compliance)
+            states = _turned(tree, reference, states, task, compliance, steps)
     return states
 
 
-def _turned(tree: Tree, reference: States, states: States, task: LookTask, compliance: Numbers) -> States:
+def _turned(tree: Tree, reference: States, states: States, task: LookTask, compliance: Numbers, steps: int) -> States:
     tip = tree.tips[task.tip]
     own = tree.above[:, tip.joint] & tree.above[tip.first]  # joints of the limb
     share = np.zeros((len(tree.joints), 1, 1))
@@ -75,7 +81,7 @@ def _turned(tree: Tree, reference: States, states: States, task: LookTask, compl
         return states
     given, begun = Geometry(tree, reference), Geometry(tree, states).tip_rotation(task.tip)
     up, posed = _up_at_rest(tree, given, task), given.tip_rotation(task.tip)
-    for _ in range(_STEPS):
+    for _ in range(steps):
         geometry = Geometry(tree, states)
         line = np.broadcast_to(task.point, up.shape) - task.eye(geometry)
         wanted = _without_roll(posed, begun, task.axis, line / np.maximum(lengths(line), _NOTHING), up)
@@ -151,14 +157,14 @@ def turned_to_hands(
         and task.level != Level.HOLD
         and tree.anatomy.parts[tree.tips[task.tip].joint] == Part.HAND
     ]
-    begun, size = Geometry(tree, reference), tree.size
+    begun, size = Geometry.of(tree, reference), tree.size
     ways = [bare.measure(begun).errors for _, bare in hands]
     if not any((lengths(way) > _STILL * size).any() for way in ways):
         return states
     for head in heads:
         if any(task.tip == head.tip for task in tasks):
             continue
-        geometry, seen = Geometry(tree, states), np.zeros((3, len(states)))
+        geometry, seen = Geometry.of(tree, states), np.zeros((3, len(states)))
         eye, face = head.eye(geometry), _rotated(geometry.tip_rotation(head.tip), head.axis)
         for (task, _), way in zip(hands, ways, strict=True):
             line = begun.tip(task.tip) + way - eye
@@ -172,7 +178,7 @@ def turned_to_hands(
         for _ in range(_AVERAGED):
             turns[:, 1:-1] = averaged_in_time(turns.T, 1).T[:, 1:-1]  # ends stay, so that a lap closes
         look = replace(head, point=eye + _FAR * size * rotate(matrices(exponential(turns)), face))
-        states = turned_to_look(tree, states, [look], compliance)
+        states = turned_to_look(tree, states, [look], compliance, steps=_ROUGHLY)
     return states
 
 
