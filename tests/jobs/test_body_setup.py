@@ -268,6 +268,51 @@ def test_arms_without_hands_have_the_ranges_of_shoulders_and_elbows_below_their_
         assert (type(ours), type(unframed(ours))) == (type(whole), type(unframed(whole)))
 
 
+def robot():
+    """A robot in a T-pose, whose arms have no hands and whose legs no feet."""
+    middle = {
+        "hips": (None, (0.0, -0.11, 1.44), (0.0, -0.11, 1.59)),
+        "spine": ("hips", (0.0, 0.0, 1.34), (0.0, 0.08, 1.66)),
+        "spine.001": ("spine", (0.0, 0.08, 1.66), (0.0, 0.08, 2.15)),
+        "spine.002": ("spine.001", (0.0, 0.08, 2.15), (0.0, 0.02, 2.73)),
+    }
+    side = {
+        "shoulder": ("spine.002", (0.58, 0.02, 2.44), (0.67, 0.02, 2.44)),
+        "upper_arm": ("shoulder", (0.67, 0.02, 2.44), (1.32, -0.02, 2.43)),
+        "forearm": ("upper_arm", (1.32, -0.02, 2.43), (2.6, 0.03, 2.45)),
+        "thigh": ("hips", (0.63, 0.07, 1.54), (0.63, -0.04, 0.94)),
+        "shin": ("thigh", (0.63, -0.04, 0.94), (0.63, 0.08, 0.34)),
+    }
+    specs = [
+        {"name": name, "parent": above, "head": head, "tail": tail} for name, (above, head, tail) in middle.items()
+    ]
+    for name, (above, *ends) in side.items():
+        for end, sign in (("L", 1.0), ("R", -1.0)):
+            head, tail = (Vector(place) * Vector((sign, 1.0, 1.0)) for place in ends)
+            parent = above if above in middle else f"{above}.{end}"
+            specs.append({"name": f"{name}.{end}", "parent": parent, "head": head, "tail": tail})
+    return armature("Robot", specs)
+
+
+def test_an_arm_without_a_hand_bends_its_elbow_to_a_near_place_and_the_chest_stays_upright():
+    rig = robot()
+    made = set_up_body(rig)
+    assert (made.reach, made.held) == (("forearm.L", "forearm.R"), ("shin.L", "shin.R"))
+    bone = rig.pose.bones["forearm.L"]
+    goal = rig.data.bones["upper_arm.L"].head_local + Vector((0.17, -0.7, 0.17))
+    target = bone.ik_triangulation.target
+    target.keyframe_insert("location", frame=1)
+    target.location = goal
+    target.keyframe_insert("location", frame=12)
+    bake_body(body_of(rig, "forearm.L"), 1, 12)
+    bpy.context.scene.frame_set(12)
+    chest = rig.pose.bones["spine.002"]
+    turned = chest.matrix.to_quaternion() @ chest.bone.matrix_local.to_quaternion().inverted()
+    assert (bone.tail - goal).length < 1e-3
+    assert turned.angle < 0.3
+    assert bone.y_axis.angle(rig.pose.bones["upper_arm.L"].y_axis) > 2.0
+
+
 def test_a_spine_whose_rotations_are_locked_stays_locked():
     rig = human_rig()
     for name in ("spine.001", "spine.002"):

@@ -81,6 +81,15 @@ def test_what_the_arms_reach_by_themselves_is_reached_standing():
     assert not amounts_of([(0.0, 0.0, 0.0), (0.1, -0.2, 0.2), (0.0, -0.3, 0.4)]).any()
 
 
+def test_a_hand_overhead_that_its_arm_reaches_by_itself_moves_nothing_else():
+    number = FIGURE.number_of[HANDS[0]]
+    begin, arm = Geometry(TREE, standing(np.zeros((3, 1)))[0]), arm_of(TREE, number)
+    for out in ([0.4453, -0.0164, 0.8952], *np.abs(np.random.default_rng(3).normal(size=(10, 3)))):
+        far = 0.8 * arm.length * np.array(out) / np.linalg.norm(out)
+        _, _, amounts = one_hand((begin.heads[arm.anchor] - begin.tip(number))[:, 0] + far)
+        assert not amounts.any(), out
+
+
 def test_a_girdle_that_brings_the_shoulder_nearer_leaves_nothing_to_the_trunk():
     """A hand up and ahead that is beyond a comfortable arm, but not beyond one with the share of its girdle."""
     way = (0.0, -0.36, 1.0)

@@ -64,6 +64,29 @@ def test_an_elbow_goes_to_its_side_with_the_hand_at_its_goal(outwards):
     assert np.abs(tree.rotations(moved)[:2] - tree.rotations(states)[:2]).max() < 1e-12, "the trunk stays"
 
 
+def test_a_forearm_without_a_hand_goes_to_the_side_of_its_elbow_and_keeps_a_turn_that_is_asked():
+    whole, outwards = body(UP), Vector((0.0, 1.0, 0.0))
+    anatomy = BodyAnatomy(PARTS[:4], (TwoPartLimb(2, 3, 3),), (None,), (outwards,))
+    tip = BodyTip("forearm", 3, Vector((0.3, 0, 0)))
+    tree = Body(whole.joints[:4], range(-1, 3), [tip], "FREE", UP, anatomy=anatomy).tree
+    reference = at_rest(tree)
+    states = reference.copy()
+    states.balls[3, 0], states.balls[3, 3] = np.cos(0.4), np.sin(0.4)
+    begin = Geometry(tree, states)
+    near = np.array([1e-4])
+    place = replace(point_task(begin.tip(0), near), level=Level.REACH)
+    turn = OrientTask(rotation=begin.tip_rotation(0), length=0.1, tolerance=near, level=Level.TURN)
+    moved = with_swivels(tree, states, reference, [place], 30.0, 0.0)
+    geometry = Geometry(tree, moved)
+    assert limbs_with_swivel(tree) == ((2, 0),)
+    assert not LimbOfBody.of(tree, 2, 0, tree.rotations(states)).form.has_end
+    assert np.abs(geometry.tip(0) - begin.tip(0)).max() < 1e-5
+    assert (begin.heads[3, 1] < begin.heads[2, 1] + 1e-9).all()
+    assert (geometry.heads[3, 1] - geometry.heads[2, 1] - geometry.tip(0)[1] / 2 > 0.02).all()
+    both = with_swivels(tree, states, reference, [place, turn], 30.0, 0.0)
+    assert np.abs(tree.rotations(both) - tree.rotations(states)).max() < 1e-12
+
+
 def test_a_limb_that_nobody_knows_has_no_swivel():
     assert limbs_with_swivel(body(None).tree) == ()
     assert len(limbs_with_swivel(body(UP).tree)) == 1
