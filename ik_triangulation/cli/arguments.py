@@ -200,7 +200,7 @@ def add_solver(command: ArgumentParser, several: bool = False) -> None:
 
 
 def add_body(command: ArgumentParser, hold: str = "--hold", of_bake: bool = True) -> None:
-    """Add the limbs that are solved as one body, with its hips, balance, floor, heels and thickness.
+    """Add the limbs that are solved as one body, with its hips, balance, floor, heels, head and thickness.
 
     `hold` is the flag of held tips; `of_bake` adds the search for contacts.
     """
@@ -238,6 +238,12 @@ def add_body(command: ArgumentParser, hold: str = "--hold", of_bake: bool = True
         action=BooleanOptionalAction,
         default=None,
         help="lift the heels of planted feet for deep bends",
+    )
+    body.add_argument(
+        "--look-at-hands",
+        action=BooleanOptionalAction,
+        default=None,
+        help="turn a head that is free a part of the way to where hands go",
     )
     body.add_argument(
         "--thickness",

@@ -35,6 +35,7 @@ from ..kinematics.batch.tree import joined
 from ..kinematics.body_anatomy import Part
 from ..kinematics.framed import joint_path
 from ..motion.body_path import body_path
+from ..motion.faded_path import looking_at_hands
 from ..motion.limb_motion import along_arc
 from ..motion.timing import Profile, window
 from ..rig.armature import Bones
@@ -359,15 +360,15 @@ class BodyReachMotion:
         floor = self._problem.floor
         tasks = floor.raised(tasks) if floor else tasks
         shot = replace(self._problem.shot(self._scene, tasks=tasks), reference=begun).take(np.array([at]))
-        found = yield from body_path(shot)
-        offsets = Posture(tree, begun.take([at])).offsets(found.states)
+        solved = looking_at_hands(shot, (yield from body_path(shot)).states)
+        offsets = Posture(tree, begun.take([at])).offsets(solved)
         states = Posture(tree, begun).states(np.repeat(offsets, len(begun), 1)).copy()
-        states.put([at], found.states)
+        states.put([at], solved)
         some = np.array([k for k in frames if k != at], np.intp)
         if len(some):
             own = states.take(some)
             # A tip that misses at the visit would drag the others along: it stays as the visit's pose has it.
-            late = {task.tip for task in shot.tasks if not System(tree, found.states, [task]).met.all()}
+            late = {task.tip for task in shot.tasks if not System(tree, solved, [task]).met.all()}
             every = [task.take(some) for task in tasks if task.level == Level.HOLD or task.tip not in late]
             every = kept_above(floor and floor.take(some), every, Geometry(tree, own))
             exactly(tree, own, precisely(tree, every))

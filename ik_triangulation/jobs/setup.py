@@ -299,10 +299,11 @@ def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
     """Make the limbs of a body: arms that reach from the hips up, feet held, a head that looks, and balance.
 
     The tips are those of the `bones`, of which feet and what ends near the ground are held and heads look; without any,
-    the hands, feet and head that are recognised. An animal that stands on all its feet has only held ones. Bones
-    without limits get the ranges of their presets. Hands and head get new empties, which wait until they are moved
-    (rig.targets.untouched). Limbs keep their targets and settings but for their length. Raises ChainError where no feet
-    are found, or only one and no hand, or where they hang on no common bone that can move; then nothing has changed.
+    the hands, feet and head that are recognised. Until its own target is moved a head looks where hands go. An animal
+    that stands on all its feet has only held ones. Bones without limits get the ranges of their presets. Hands and head
+    get new empties, which wait until they are moved (rig.targets.untouched). Limbs keep their targets and settings but
+    for their length. Raises ChainError where no feet are found, or only one and no hand, or where they hang on no
+    common bone that can move; then nothing has changed.
     """
     check_registered()
     anatomy = Anatomy(armature, Controls(armature))
@@ -335,7 +336,7 @@ def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
     trunk = _trunk(armature, anatomy, hips)
     if any(can_turn(armature.pose.bones[name]) for name in trunk):
         apply_preset(armature, trunk, presets[SPINE.preset], keep_limits=True)
-    armature.ik_triangulation.balance = True
+    armature.ik_triangulation.balance = armature.ik_triangulation.look_at_hands = True
     armature.update_tag()
     return NewBody(tuple(reach), tuple(held), hips, tuple(looking), () if bones else doubts_about(anatomy, limbs))
 

@@ -37,6 +37,7 @@ from ..solvers.batch.descent import precisely
 from ..solvers.body.flexing import body_compliance
 from ..solvers.body.floor import kept_above
 from ..solvers.body.priorities import POSTURE_GAIN, exactly
+from ..solvers.natural.looking import turned_to_hands
 from ..solvers.natural.posture import Posture, Relaxation, time_weight
 from .body_easing import unrest
 from .body_path import BodyPath, body_path, largest_turns
@@ -57,9 +58,23 @@ def faded_path(shot: Shot) -> Work[BodyPath]:
     Where it is 0 a tip is free. A fading task counts as met where its share of the distance is. A path whose
     last frame has the same goals as its first one is a loop, and ends as it begins.
     """
-    tree, floor = shot.tree, shot.floor
-    tasks = floor.raised(shot.tasks) if floor else shot.tasks
-    shot = replace(shot, tasks=tasks)
+    shot = replace(shot, tasks=shot.floor.raised(shot.tasks) if shot.floor else shot.tasks)
+    path = yield from _closed_path(shot)
+    return path._replace(states=looking_at_hands(shot, path.states))
+
+
+def looking_at_hands(shot: Shot, states: States) -> States:
+    """Return states that solve a shot with its free heads turned to where hands go."""
+    if not shot.heads:
+        return states
+    compliance = body_compliance(shot.tree) if shot.compliance is None else shot.compliance
+    given = shot.reference, shot.heads, shot.tasks, shot.influence
+    return turned_to_hands(shot.tree, states, *given, compliance, shot.fps)
+
+
+def _closed_path(shot: Shot) -> Work[BodyPath]:
+    """Return the path of faded_path() but for free heads."""
+    tree, tasks = shot.tree, shot.tasks
     path = yield from _faded_path(shot)
     fading = any((share < 1.0).any() for share in shot.influence.values())
     if fading or not _is_loop(shot) or _seam(tree, path.states) <= _CLOSED:

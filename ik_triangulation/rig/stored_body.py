@@ -203,8 +203,19 @@ def stored_body(armature: Object, tip: str, limbs: StoredLimbs | None = None) ->
         settings.contact_fade,
         settings.floor,
     )
-    rig = replace(rig, thickness=settings.thickness)
+    rig = replace(rig, thickness=settings.thickness, free_heads=_free_heads(rig) if settings.look_at_hands else ())
     return replace(rig, planted=planted_tips(rig), heels=settings.heels) if held else rig
+
+
+def _free_heads(rig: RigBody) -> tuple[str, ...]:
+    """Return the tips of a body that are to look, and whose own bones nothing animates by hand.
+
+    A body with contacts is a recorded motion, whose head is in it.
+    """
+    if rig.contacts:
+        return ()
+    looking = [limb.tip for limb in rig.limbs if limb.orientation == "LOOK"]
+    return tuple(tip for tip in looking if not _is_animated(_leg(rig, tip), _above(rig)))
 
 
 def _is_limb(bone: PoseBone) -> bool:

@@ -59,7 +59,7 @@ class IKT_PG_contact(PropertyGroup):
 
 @group(page="body.html#hips", flags=Exempt("bake --body has flags of its own"))
 class BodySettings:
-    """The hips of a body, its balance, its floor, its heels and its thickness."""
+    """The hips of a body, its balance, its floor, its heels, its head and its thickness."""
 
     hips: str = setting(
         StringProperty,
@@ -98,6 +98,13 @@ class BodySettings:
         "Lift the heels of feet that are planted at one place where their ankles would bend too far; their toes stay",
         default=True,
         page="body.html#heels",
+    )
+    look_at_hands: bool = setting(
+        BoolProperty,
+        "Look at Hands",
+        "Turn a head that looks at nothing, and has no keys made by hand, a part of the way to where hands go",
+        default=False,
+        page="body.html#look-at-hands",
     )
     thickness: float = setting(
         FloatProperty,

@@ -18,7 +18,7 @@ from mathutils import Matrix
 from ...cooperative import Work
 from ...errors import ChainError
 from ...goals.from_goals import MARGIN, CarriedTask, balance_of, body_tasks, hold_tasks, moved_from
-from ...goals.orientation import OrientTask
+from ...goals.orientation import LookTask, OrientTask
 from ...goals.support import BalanceTask, Heel, HeelTask
 from ...goals.task import PlaceTask, Task
 from ...kinematics import Body
@@ -33,6 +33,7 @@ from ...motion.shot import Shot, SolvedPath
 from ...rig.body import RigBody
 from ...rig.frames.body_frames import Animation, with_places
 from ...rig.frames.body_samples import BodySamples, read_between, sampled_body
+from ...rig.stance import look_of
 from ...rig.stored_body import StoredLimbs, stored_body
 from ...rig.timeline import Clock, fps_of
 from ...solvers.body.clearing import Thickness, thickness_of
@@ -125,6 +126,19 @@ class BodyProblem:
         self._influence = {self.body.number_of[tip]: share for tip, share in samples.influence.items()}
         self._asked = body_tasks(self.body, samples.goals)
         self.tasks: list[Task] = [*self.held_tasks(rig.held), *self._asked]
+
+    @cached_property
+    def _heads(self) -> list[LookTask]:
+        """The looks of heads that look where hands go, unless they have a goal of their own."""
+        found = []
+        for name in self.rig.free_heads:
+            number, look = self.body.number_of[name], look_of(self.rig.armature, name)
+            axis, origin = (np.array(each, float)[:, None] for each in (look.axis, look.origin))
+            up = None if look.up is None else np.array(look.up, float)[:, None]
+            found.append(
+                LookTask(tip=number, length=1.0, tolerance=np.ones(1), axis=axis, point=origin, origin=origin, up=up)
+            )
+        return found
 
     @cached_property
     def _bounds(self) -> tuple[BalanceTask | None, Thickness | None, Floor | None]:
@@ -225,6 +239,7 @@ class BodyProblem:
             steady=self.steady,
             floor=self.floor,
             thickness=self.thickness,
+            heads=self._heads,
             compliance=compliance_with_contacts(self.rig, tree, tasks),
             fps=fps_of(scene, self.samples.frames),
             smoothing=smoothing,

@@ -52,7 +52,7 @@ def record_body(
     """Store the settings of a body's bake in the action, at each of its tips; `span` is as for a limb."""
     body: dict[str, Any] = {name: getattr(rig, name) for name in _OF_BODY}
     body |= {"held": list(rig.held), "limbs": [limb.tip for limb in rig.limbs], "solved": sorted(rig.solved)}
-    body["planted"] = list(rig.planted)
+    body |= {"planted": list(rig.planted), "free_heads": list(rig.free_heads)}
     body["contacts"] = [[_plain(value) for value in contact] for contact in rig.contacts]
     body["keys"] = {name: getattr(settings, name) for name in _OF_KEYS}
     for limb in rig.limbs:
@@ -150,7 +150,7 @@ def recorded_body(
         tips, held = [str(name) for name in body["limbs"]], tuple(body["held"])
         body = _BEFORE | body
         more = {name: body[name] for name in _OF_BODY} | {"solved": frozenset(body["solved"])}
-        more["planted"] = tuple(map(str, body.get("planted", ())))  # bakes of earlier versions had none
+        more |= {name: tuple(map(str, body.get(name, ()))) for name in ("planted", "free_heads")}  # none before
         contacts = [Contact(*contact) for contact in body["contacts"]]  # with supports by their names
         settings = {name: value for name, value in body["keys"].items() if name in _OF_KEYS}
     except _DAMAGED as error:

@@ -62,6 +62,8 @@ class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
         balance.prop(body, "balance")
         column.prop(body, "floor")
         column.prop(body, "heels")
+        if preferences.shows_all(context, bone.ik_triangulation):
+            column.prop(body, "look_at_hands")
         if preferences.shows_all(context, bone.ik_triangulation) or body.thickness != 1.0:
             column.prop(body, "thickness")
 
