@@ -205,7 +205,7 @@ def nearer_edge(
     Returns also the frames in which it is moved (F).
     """
     local = rotate_back(frames.root, place.target.place - frames.place) - tree.offsets[0]
-    distance = np.maximum(lengths(local), _NOTHING)
+    distance = np.broadcast_to(np.maximum(lengths(local), _NOTHING), len(frames))
     far = distance > longest
     bend = softened(np.arccos(np.clip(distance / longest, 0.0, 1.0)), far, pace)
     soft = far & (bend > _STILL)
