@@ -67,6 +67,15 @@ def test_drags_add_up_and_knees_bend_forwards_under_lowered_hips():
     assert max((tail(rig, f"{s}Foot") - place).length for s, place in zip((L, R), feet, strict=True)) < 1e-3
 
 
+@pytest.mark.parametrize("by", [(0.02, 0.0, -0.25), (0.1, 0.0, -0.25), (-0.05, 0.0, -0.1)])
+def test_hips_that_are_lowered_and_moved_aside_bend_straight_knees_forwards(by):
+    rig = t_pose_rig()
+    start = tail(rig, "mixamorig:Hips")
+    drag(rig, "mixamorig:Hips", by).finish()
+    assert (tail(rig, "mixamorig:Hips") - start - Vector(by)).length < 0.01
+    assert all(rig.pose.bones[f"{side}Leg"].head.y < -0.1 for side in (L, R))
+
+
 def test_a_foot_that_is_dragged_leaves_the_other_one_pinned_and_a_shin_is_dragged_by_its_foot():
     rig = t_pose_rig()
     done = drag(rig, f"{L}Leg", (0.0, -0.3, 0.4))

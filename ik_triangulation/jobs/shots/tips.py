@@ -482,7 +482,11 @@ def measured_again(rig: RigBody, report: Report, scene: Scene, view_layer: ViewL
     tips, found = dict(report.tips), {limb.tip for limb in rig.limbs}
     for limb in rig.limbs:
         tips[limb.tip] = judged_limb(rig, limb, samples, {frame: each[limb.tip] for frame, each in seen.items()})
-    said = {note.text(count, in_units_of(scene)) for note in report.not_following for count in range(1, len(report.frames) + 1)}
+    said = {
+        note.text(count, in_units_of(scene))
+        for note in report.not_following
+        for count in range(1, len(report.frames) + 1)
+    }
     moved = {text: name in found and not tips[name].missed for name, text in report.moved.items()}
     warnings = [warning for warning in report.warnings if warning not in said and warning not in moved]
     warnings += [text for text, mended in moved.items() if not mended]

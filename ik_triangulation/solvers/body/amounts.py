@@ -85,12 +85,12 @@ def newton_step(amounts: Numbers, slope: Numbers, curve: Numbers) -> Numbers:
 def begun_early(amounts: Numbers, gone: Numbers) -> Numbers:
     """Return amounts (c, F) that begin some frames earlier than those given, and end as they do.
 
-    At each frame they go to the largest ones of the frames ahead, by a share that fades out as hands are `gone` (F) up
-    to an arm's length from their start.
+    At each frame they go to the largest ones of the frames ahead, which count the less the later they are, by a share
+    that fades out as hands are `gone` (F) up to an arm's length from their start.
     """
     early, frames = amounts.copy(), np.arange(amounts.shape[1])
     for ahead in range(1, _EARLY + 1):  # by no more frames than there are before, so that a shot begins as it did
-        later = amounts[:, np.minimum(frames + ahead, frames[-1])]
+        later = amounts[:, np.minimum(frames + ahead, frames[-1])] * (1.0 - ahead / (_EARLY + 1.0))
         larger = (np.abs(later) > np.abs(early)) & (frames >= ahead)
         early = np.where(larger, later, early)
     found: Numbers = amounts + (1.0 - np.minimum(gone, 1.0)) * (early - amounts)

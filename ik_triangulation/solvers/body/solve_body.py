@@ -24,7 +24,7 @@ from ..batch.change import System, bounded_change
 from ..batch.descent import Descent, descend, hold
 from ..natural.looking import turned_to_look
 from ..natural.posture import Posture
-from .flexing import body_compliance, errors_of_tips, inclination, inclined
+from .flexing import body_compliance, errors_of_tips, flexed, inclination, inclined
 from .floor import Floor, kept_above
 from .priorities import BODY_ROUNDS, HELD_SHARE, at_two_levels, exactly, held_of, settle, solve_sets
 from .reaching import reaching_of
@@ -36,6 +36,7 @@ _STRETCH = 0.3  # of the tree's size: way of a tip in one move at most
 # Of it: changes of what goals ask for, up to which they stay, and up to which their posture is the one before.
 _STAYS, _SAME = 1e-5, 0.015
 _DESCENT = Descent(iterations=1, stall=1, tries=1)  # out of reach more steps only cost time
+_LITTLE = 0.1  # of the error that bends straight limbs: up to it they are left straight
 _HOLDING = Descent(iterations=3, stall=1, tries=1)
 _FIRMLY, _ALMOST = Descent(iterations=8, stall=2), 0.02  # for what misses by less than that share of the size
 
@@ -69,6 +70,7 @@ class BodyFollower:
         self._asked: list[Numbers] = []
         self._last: list[Numbers] = []
         self._kept = Posture(tree, reference)
+        self._inclines = np.zeros((len(tree.tips), 1))
         self._gave_way: int | None = None  # the tip that gave way before
 
     def moved(self, states: States, goals: Sequence[Task]) -> States:
@@ -78,10 +80,13 @@ class BodyFollower:
         """
         tree, held = self._tree, self._held
         goals = self._floor.raised(goals) if self._floor else goals
+        posture = self._posture(goals)
+        if self._inclines.max() > _LITTLE:
+            states = flexed(tree, states, self._reference)
         bounds = kept_above(self._floor, (), Geometry.of(tree, states))
         system = System(tree, states, [*held, *goals, *bounds, *self._steady])
         near = [*held, *(_nearer(system.geometry, task, _STRETCH * tree.size) for task in goals), *bounds]
-        states = self._relaxed(system, [*near, *self._steady], self._posture(goals))
+        states = self._relaxed(system, [*near, *self._steady], posture)
         met, _ = descend(tree, states, at_two_levels(near), _DESCENT)
         if not met.all():
             self._give_way(states, goals, near)
@@ -151,6 +156,7 @@ class BodyFollower:
             states = self._reaching.posed(self._amounts, goals)
             tips.difference_update(self._reaching.tips)
         level = inclination(self._tree, errors_of_tips(Geometry.of(self._tree, states), goals))
+        self._inclines = level
         self._asked, self._kept = asked, Posture(self._tree, inclined(self._tree, states, level, tips))
         return self._kept
 
