@@ -178,16 +178,16 @@ def test_a_reach_of_the_body_stops_at_the_floor():
         assert hips_height(rig) > 0.25 * LEG
 
 
-FAR = 3.0, 120, 11.5
+FAR = 3.0, 120, 10.0
 
 
 @pytest.mark.parametrize(
     ("way", "last", "turn"),
     [
         FAR,
-        (0.5, 24, 14.0),
-        (3.0, 24, 19.5),
-        *(pytest.param(*each, marks=pytest.mark.long) for each in [(1.0, 24, 16.0), (0.5, 120, 7.0), (1.0, 120, 11.0)]),
+        (0.5, 24, 17.5),
+        (3.0, 24, 16.5),
+        *(pytest.param(*each, marks=pytest.mark.long) for each in [(1.0, 24, 16.0), (0.5, 120, 7.0), (1.0, 120, 13.5)]),
     ],
 )
 def test_a_hand_out_of_reach_leaves_the_other_at_its_target_and_points_at_its_own(way, last, turn):
