@@ -123,10 +123,13 @@ class Recorder:
         Path(os.environ["LINES_OF_TESTS"]).write_text(json.dumps([self.tests, self.lines]), encoding="utf-8")
 
 
+RECORDER = Recorder() if "LINES_OF_TESTS" in os.environ else None  # before a conftest.py imports the package
+
+
 def pytest_configure(config):
     """As a plugin of pytest: record where it is asked for."""
-    if "LINES_OF_TESTS" in os.environ:
-        config.pluginmanager.register(Recorder())
+    if RECORDER:
+        config.pluginmanager.register(RECORDER)
 
 
 def pytest_collection_modifyitems(items):

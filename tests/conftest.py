@@ -33,6 +33,7 @@ ONE = {
     *("settings/test_guard.py", "settings/test_solver.py", "settings/test_table.py", "settings/test_words.py"),
     # Of rooms that run on both: with stand-ins for the window, or about shapes and orders that Blender has no part in.
     *("ui/test_modal_job.py", "ui/test_manual.py", "ui/test_translation.py", "ui/operators/test_map.py"),
+    *("ui/operators/test_edit.py", "ui/operators/test_redo_panels.py", "ui/operators/test_trail_drag.py"),
     *("ui/overlay/test_shells.py", "ui/overlay/test_figure.py", "ui/overlay/test_labels.py"),
     *("rig/anatomy", "rig/test_target_shape.py", "rig/test_orientation.py", "rig/test_limit_check.py"),
     *("rig/test_carriers.py", "rig/test_channel_runs.py", "rig/test_soft_goals.py", "rig/test_surface.py"),

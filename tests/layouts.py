@@ -34,8 +34,9 @@ class Recorder:
             self.drawn.append(what if self._shown() else f"({what})")
 
     def _refer(self, data, name):
-        assert name in data.bl_rna.properties
-        self.properties.add((data.bl_rna.identifier, name))
+        rna = data.properties.bl_rna if isinstance(data, bpy.types.Operator) else data.bl_rna
+        assert name in rna.properties
+        self.properties.add((rna.identifier, name))
 
     def prop(self, data, name, text=None, icon="NONE", slider=False, toggle=-1, emboss=True, icon_only=False):
         self._refer(data, name)

@@ -61,11 +61,23 @@ ARM_PARTS, LEG_PARTS = (Part.UPPER_ARM, Part.FOREARM, Part.HAND), (Part.THIGH, P
 
 
 class TwoPartLimb(NamedTuple):
-    """The joints at which a limb's upper part, its lower part and its end begin, such as shoulder, elbow, wrist."""
+    """The joints at which a limb's upper part, its lower part and its end begin, such as shoulder, elbow, wrist.
+
+    A limb without an end, such as a robot's arm without a hand, ends at its tip. Its `end` is `middle`.
+    """
 
     upper: int
     middle: int
     end: int
+
+    @property
+    def has_end(self) -> bool:
+        """Whether a hand or foot is a joint of its own."""
+        return self.end != self.middle
+
+    def part(self, below_middle: bool, below_end: bool) -> int:
+        """Return 0 for a joint of the upper part, 1 for one of the lower part, and 2 for one of the end."""
+        return below_middle + (below_end and self.has_end)
 
 
 @dataclass(frozen=True)
@@ -127,7 +139,7 @@ def parts_of_limbs(
             elif j < limb.upper:
                 parts[j] = Part.GIRDLE
             else:
-                parts[j] = (LEG_PARTS if limb in legs else ARM_PARTS)[(j >= limb.middle) + (j >= limb.end)]
+                parts[j] = (LEG_PARTS if limb in legs else ARM_PARTS)[limb.part(j >= limb.middle, j >= limb.end)]
     parts[0] = Part.HIPS
     return tuple(parts)
 

@@ -125,8 +125,10 @@ def _whole_turns(angle: float, before: float, lower: float, upper: float) -> flo
 
 
 def delta_rotation(ob: Object) -> Quaternion:
-    """Return the delta rotation of an object, from the property of its rotation mode."""
-    if ob.rotation_mode in {"QUATERNION", "AXIS_ANGLE"}:
+    """Return the delta rotation of an object, from the property of its rotation mode; axis and angle have none."""
+    if ob.rotation_mode == "AXIS_ANGLE":
+        return Quaternion()
+    if ob.rotation_mode == "QUATERNION":
         return ob.delta_rotation_quaternion.normalized()
     return ob.delta_rotation_euler.to_quaternion()
 

@@ -164,14 +164,13 @@ def _discard(data: Image | Mesh) -> None:
 
 
 def fill_with_quads(mesh: Mesh, corners: NDArray[Any], faces: NDArray[Any]) -> None:
-    """Fill a mesh with smooth quads in bulk: from_pydata() would loop over all of them in Python."""
+    """Fill a new mesh with quads in bulk, smooth as new faces are; from_pydata() would loop over them in Python."""
     mesh.vertices.add(len(corners))
     mesh.vertices.foreach_set("co", corners.ravel())
     mesh.loops.add(faces.size)
     mesh.loops.foreach_set("vertex_index", faces.astype(np.int32).ravel())
     mesh.polygons.add(len(faces))
     mesh.polygons.foreach_set("loop_start", np.arange(0, faces.size, faces.shape[1], dtype=np.int32))
-    mesh.polygons.foreach_set("use_smooth", np.ones(len(faces), bool))
     mesh.update(calc_edges=True)
 
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 from bpy.types import Object
@@ -263,7 +262,9 @@ def _named_limb(parts: Sequence[BodyPart | None], path: Sequence[int]) -> tuple[
             if part is not None and part.role != BESIDE:
                 first.setdefault(part.part, joint)
         joints = [first.get(part, -1) for part in kind.parts]
-        if joints[0] >= 0 and all(before < after for before, after in pairwise(joints)):
+        if joints[-1] < 0:  # a robot's, without a hand or foot
+            joints[-1] = joints[-2]
+        if joints[0] >= 0 and joints[0] < joints[1] <= joints[2]:
             return kind, TwoPartLimb(*joints)
     return None, None
 
@@ -281,8 +282,9 @@ def _flexion(armature: Object, body: Body, stance: Stance, limb: TwoPartLimb, is
     A knee goes ahead when it bends; of an elbow, of a front leg as well, it is the forearm that goes ahead.
     """
     upper, middle, end = (armature.data.bones[body.joints[joint].name] for joint in limb)
+    wrist = end.head_local if limb.has_end else end.tail_local
     towards = stance.front if is_leg and not rest_body(armature).is_fore_leg(upper.name) else -stance.front
-    links = middle.head_local - upper.head_local, end.head_local - middle.head_local
+    links = middle.head_local - upper.head_local, wrist - middle.head_local
     axis = anatomical_flexion(towards, *links)
     return None if axis is None else middle.matrix_local.to_3x3().normalized().transposed() @ axis
 
@@ -303,7 +305,7 @@ def _parts(
         limb = next((limb for limb in limbs if above[limb.upper, joint]), None)
         if limb is not None:
             own = LEG_PARTS if limb in legs else ARM_PARTS
-            parts[joint] = own[int(above[limb.middle, joint]) + int(above[limb.end, joint])]
+            parts[joint] = own[limb.part(bool(above[limb.middle, joint]), bool(above[limb.end, joint]))]
         else:
             parts[joint] = names.get(joint, parts[joint])
     return tuple(parts)

@@ -101,8 +101,10 @@ def at_goal(task, tree, states):
 
 
 @pytest.mark.parametrize("through", SHAPES.values(), ids=list(SHAPES))
-def test_rows_of_a_shape_leave_out_the_motion_along_it(through):
-    tree = Tree.of(random_chain(1, 5))
+@pytest.mark.parametrize(
+    "tree", [Tree.of(random_chain(1, 5)), random_tree(5, moves_root=True)], ids=["chain", "tree that moves"]
+)
+def test_rows_of_a_shape_leave_out_the_motion_along_it(through, tree):
     states = inner_states(tree, 3)
     random = Random(3)
     shape = through(random_direction(random) * 8.0, random)

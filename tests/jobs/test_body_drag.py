@@ -25,6 +25,7 @@ def rig(empty_scene):
 def test_the_body_follows_a_target_that_is_dragged_and_goes_back(rig):
     feet, before = tails(rig), channels(rig)
     drag = TargetDrag(rig, "hand.L", bpy.context.scene, bpy.context.view_layer)
+    assert drag.frame == rig.pose.bones["hand.L"].ik_triangulation.target.matrix_world
     drag.move(Vector((0.0, -0.2, -0.5)))
     assert not drag.problem
     assert rig.pose.bones["spine"].head.z < 0.99

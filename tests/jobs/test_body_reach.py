@@ -186,3 +186,9 @@ def test_a_body_that_only_holds_its_feet_says_that_nothing_reaches(empty_scene):
     bpy.ops.object.mode_set(mode="POSE")
     with pytest.raises(RuntimeError, match="Nothing of the body reaches for anything"):
         bpy.ops.pose.ik_triangulation_reach()
+
+
+def test_a_reach_that_ends_where_there_are_no_frames_is_refused(rig):
+    limb = body_of(rig, "hand.L").limbs[0]
+    with nothing_lost(), pytest.raises(SettingError, match="There is no frame 1048600"):
+        reached(rig, [own_stop(limb, 1048570)], 1048560, return_frames=30)

@@ -10,7 +10,7 @@ from mathutils import Matrix, Vector
 from ik_triangulation.errors import ChainError
 from ik_triangulation.jobs.bake import bake_body
 from ik_triangulation.jobs.pose import solve_body_pose
-from ik_triangulation.jobs.setup import add_limbs, set_up_body
+from ik_triangulation.jobs.setup import add_limbs, is_whole_rig, lowest_of, set_up_body
 from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.kinematics import Free, Locked, unframed
 from ik_triangulation.rig.anatomy.skeleton import RestBone
@@ -18,6 +18,7 @@ from ik_triangulation.rig.freedom import freedom_of, store
 from ik_triangulation.rig.targets.untouched import is_waiting
 
 from ..bodies import FEET, HANDS, human_rig, tails
+from ..characters import character, part_of
 from ..rig.anatomy.bodies import bird, quadruped
 from ..rigs import armature, chain_rig, empty, nothing_lost
 
@@ -268,6 +269,51 @@ def test_arms_without_hands_have_the_ranges_of_shoulders_and_elbows_below_their_
         assert (type(ours), type(unframed(ours))) == (type(whole), type(unframed(whole)))
 
 
+def robot():
+    """A robot in a T-pose, whose arms have no hands and whose legs no feet."""
+    middle = {
+        "hips": (None, (0.0, -0.11, 1.44), (0.0, -0.11, 1.59)),
+        "spine": ("hips", (0.0, 0.0, 1.34), (0.0, 0.08, 1.66)),
+        "spine.001": ("spine", (0.0, 0.08, 1.66), (0.0, 0.08, 2.15)),
+        "spine.002": ("spine.001", (0.0, 0.08, 2.15), (0.0, 0.02, 2.73)),
+    }
+    side = {
+        "shoulder": ("spine.002", (0.58, 0.02, 2.44), (0.67, 0.02, 2.44)),
+        "upper_arm": ("shoulder", (0.67, 0.02, 2.44), (1.32, -0.02, 2.43)),
+        "forearm": ("upper_arm", (1.32, -0.02, 2.43), (2.6, 0.03, 2.45)),
+        "thigh": ("hips", (0.63, 0.07, 1.54), (0.63, -0.04, 0.94)),
+        "shin": ("thigh", (0.63, -0.04, 0.94), (0.63, 0.08, 0.34)),
+    }
+    specs = [
+        {"name": name, "parent": above, "head": head, "tail": tail} for name, (above, head, tail) in middle.items()
+    ]
+    for name, (above, *ends) in side.items():
+        for end, sign in (("L", 1.0), ("R", -1.0)):
+            head, tail = (Vector(place) * Vector((sign, 1.0, 1.0)) for place in ends)
+            parent = above if above in middle else f"{above}.{end}"
+            specs.append({"name": f"{name}.{end}", "parent": parent, "head": head, "tail": tail})
+    return armature("Robot", specs)
+
+
+def test_an_arm_without_a_hand_bends_its_elbow_to_a_near_place_and_the_chest_stays_upright():
+    rig = robot()
+    made = set_up_body(rig)
+    assert (made.reach, made.held) == (("forearm.L", "forearm.R"), ("shin.L", "shin.R"))
+    bone = rig.pose.bones["forearm.L"]
+    goal = rig.data.bones["upper_arm.L"].head_local + Vector((0.17, -0.7, 0.17))
+    target = bone.ik_triangulation.target
+    target.keyframe_insert("location", frame=1)
+    target.location = goal
+    target.keyframe_insert("location", frame=12)
+    bake_body(body_of(rig, "forearm.L"), 1, 12)
+    bpy.context.scene.frame_set(12)
+    chest = rig.pose.bones["spine.002"]
+    turned = chest.matrix.to_quaternion() @ chest.bone.matrix_local.to_quaternion().inverted()
+    assert (bone.tail - goal).length < 1e-3
+    assert turned.angle < 0.3
+    assert bone.y_axis.angle(rig.pose.bones["upper_arm.L"].y_axis) > 2.0
+
+
 def test_a_spine_whose_rotations_are_locked_stays_locked():
     rig = human_rig()
     for name in ("spine.001", "spine.002"):
@@ -275,3 +321,43 @@ def test_a_spine_whose_rotations_are_locked_stays_locked():
         bone.rotation_mode, bone.lock_rotation = "XYZ", (True, True, True)
     assert set_up_body(rig).held == FEET
     assert isinstance(freedom_of(rig.pose.bones["spine.001"]), Locked)
+
+
+def test_sides_that_differ_are_told_of_and_limbs_that_hang_on_nothing_common_refused():
+    rig = human_rig()
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name in ("hand.R", "forearm.R", "upper_arm.R"):
+        rig.data.edit_bones.remove(rig.data.edit_bones[name])
+    bpy.ops.object.mode_set(mode="POSE")
+    assert "the arms of the two sides differ" in set_up_body(rig).doubts
+    rig = human_rig("Apart")
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones["thigh.L"].parent = None
+    bpy.ops.object.mode_set(mode="POSE")
+    with nothing_lost(), pytest.raises(ChainError, match=r"'hand\.L' and 'foot\.L' hang on no common bone"):
+        set_up_body(rig, ["hand.L", "foot.L"])
+
+
+def test_the_lowest_bones_are_tips_and_most_bones_are_a_whole_rig_but_fingers_are_not():
+    rig = human_rig()
+    assert lowest_of(rig, ["spine", "hand.L", "forearm.L", "upper_arm.R", "shin.R"]) == [
+        "hand.L",
+        "upper_arm.R",
+        "shin.R",
+    ]
+    every = [bone.name for bone in rig.pose.bones]
+    assert is_whole_rig(rig, every)
+    assert not is_whole_rig(rig, ["hand.L", "forearm.L", "hand.R"])
+    assert not is_whole_rig(rig, ["upper_arm.L", "forearm.L", "hand.L"])
+    hands = character("Mixamo")
+    tips = [part_of(hands, "Mixamo", f"{name}3").name for name in ("thumb", "index", "middle", "ring", "little")]
+    tips += [name.replace("Left", "Right") if "Left" in name else name.replace("Right", "Left") for name in tips]
+    assert len(lowest_of(hands, tips)) == 10
+    assert not is_whole_rig(hands, tips)
+    assert is_whole_rig(hands, [*tips, "mixamorig:Head"])
+
+
+def test_bones_between_the_chosen_ones_have_to_be_chosen_as_well():
+    rig = human_rig()
+    with nothing_lost(), pytest.raises(ChainError, match=r"'forearm\.L' is not selected, but lies between"):
+        add_limbs(rig, ["upper_arm.L", "hand.L"])

@@ -6,12 +6,13 @@ import json
 import bpy
 import pytest
 
-from ik_triangulation.jobs.calls import call
+from ik_triangulation.jobs.calls import _verified, call
 from ik_triangulation.jobs.pose import verify
 from ik_triangulation.jobs.shots.problem import body_of
+from ik_triangulation.jobs.shots.report import Report, TipReport
 
 from ..bodies import human_rig
-from ..rigs import contents, curves_of, empty
+from ..rigs import chain_rig, contents, curves_of, empty
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -168,3 +169,29 @@ def test_a_location_is_not_keyed_where_the_rotation_cannot_be(has_location):
     answer = call({"call": "place", "target": target.name, "frame": 4, "location": [1, 2, 3], "rotation": [1, 1, 0, 0]})
     assert "take no keys" in answer["error"]
     assert contents() == before
+
+
+def test_what_is_said_to_reach_and_is_shown_elsewhere_is_told_of():
+    rig, target = chain_rig(3), empty(location=(0.0, 0.0, 9.0))
+    stored = rig.pose.bones["Bone 2"].ik_triangulation
+    stored.target, stored.chain_count = target, 3
+    bpy.context.view_layer.update()
+    away = (target.location - rig.pose.bones["Bone 2"].tail).length
+    for missed, warned in (([], 1), ([1.0], 0)):
+        tip = TipReport("Rig", "Bone 2", False, missed, 0.0, 0.0, 1.0)
+        answer = _verified(
+            rig, [Report("Rig", {"Bone 2": tip}, [1.0], warnings=["Careful."], hips="Bone 0")], (1, 1, 1)
+        )
+        assert len(answer.warnings) == 1 + warned
+        assert answer.warnings[0] == "Careful."
+        assert answer.tips == [tip]
+    [shown] = answer.result["shown"]
+    assert shown["largest_distance"] == pytest.approx(away, rel=1e-5)
+
+
+def test_settings_are_answered_with_those_that_are_plain():
+    rig = human_rig()
+    done("set_up", armature=rig.name)
+    shown = done("settings", armature=rig.name, tip="hand.L", values={"smoothing": 0.25})["result"]
+    assert shown["smoothing"] == 0.25
+    assert all(isinstance(value, bool | int | float | str) for value in shown.values())

@@ -8,7 +8,7 @@ from mathutils import Vector
 
 from ik_triangulation.errors import ChainError, TargetError
 from ik_triangulation.jobs.bake import bake_body
-from ik_triangulation.jobs.find_contacts import find_contacts
+from ik_triangulation.jobs.find_contacts import _Figure, find_contacts
 from ik_triangulation.jobs.shots.problem import bodies_and_tips, body_of
 from ik_triangulation.rig.body import stored_contacts
 from scripts.benchmarks import touching
@@ -143,3 +143,24 @@ def test_a_hand_that_does_not_hang_on_the_hips_is_named():
     rig.ik_triangulation.hips = "thigh.L"
     with nothing_lost(), pytest.raises(ChainError, match=r"'thigh\.L' is not above all tips"):
         find_contacts(rig, 1, 5, ["hand.R"])
+
+
+def test_limbs_are_read_from_hips_above_them_without_uneven_scale_and_arms_that_stand_have_no_hands():
+    rig = human_rig()
+    figure = _Figure(rig)
+    assert set(figure.ends) == {"hand.L", "hand.R", "foot.L", "foot.R"}
+    assert figure.free_hands == ["hand.L", "hand.R"]
+    assert [figure.arm_length(tip) for tip in ("hand.L", "foot.L")] == [3, 0]
+    bones = rig.data.bones
+    whole = sum(
+        (bones[b].head_local - bones[a].head_local).length for a, b in (("thigh.L", "shin.L"), ("shin.L", "foot.L"))
+    )
+    assert figure.length("foot.L") == pytest.approx(whole)
+    assert (figure.is_readable("hand.L", "spine"), figure.is_readable("hand.L", "thigh.L")) == (True, False)
+    rig.pose.bones["forearm.L"].scale = (1.0, 1.2, 1.0)
+    assert (figure.is_readable("hand.L", "spine"), figure.is_readable("hand.R", "spine")) == (False, True)
+    bpy.ops.object.mode_set(mode="EDIT")
+    edit = rig.data.edit_bones
+    edit["forearm.R"].tail, edit["hand.R"].tail = (-0.3, -0.2, 0.2), (-0.3, -0.3, 0.03)
+    bpy.ops.object.mode_set(mode="POSE")
+    assert list(_Figure(rig).hands) == ["hand.L"]

@@ -8,7 +8,7 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.errors import IKError
-from ik_triangulation.jobs.body_drag import BodyDrag
+from ik_triangulation.jobs.body_drag import BodyDrag, _on_the_ground
 
 from ..bodies import human_rig
 from ..edited import opened, t_pose_rig
@@ -109,3 +109,17 @@ def test_a_rig_that_is_no_body_bends_the_bones_above():
     assert (tail(rig, "Bone 3") - place - Vector((0.6, 0.0, -0.6))).length < 1e-2
     with nothing_lost(), pytest.raises(IKError, match="Nowhere"):
         drag(rig, "Nowhere", (0.1, 0.0, 0.0))
+
+
+def test_a_bone_that_cannot_turn_is_not_dragged_and_the_lowest_tips_are_on_the_ground():
+    rig, view_layer = chain_rig(3), bpy.context.view_layer
+    for bone in rig.pose.bones:
+        bone.lock_rotation, bone.lock_rotation_w = (True, True, True), True
+    with nothing_lost(), pytest.raises(IKError, match="'Bone 2' cannot turn, nor can what it hangs on"):
+        BodyDrag(rig, "Bone 2", bpy.context.scene, view_layer)
+    human = human_rig()
+    assert _on_the_ground(human, [], view_layer) == ()
+    assert _on_the_ground(human, ["hand.L", "foot.L", "foot.R"], view_layer) == ("foot.L", "foot.R")
+    human.rotation_euler.y = 0.4
+    view_layer.update()
+    assert len(_on_the_ground(human, ["foot.L", "foot.R"], view_layer)) == 1

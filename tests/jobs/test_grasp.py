@@ -4,6 +4,7 @@
 from itertools import pairwise
 from math import degrees, radians
 from random import Random
+from types import SimpleNamespace
 
 import bmesh
 import bpy
@@ -13,12 +14,12 @@ from mathutils import Matrix, Vector
 from mathutils.bvhtree import BVHTree
 
 from ik_triangulation.errors import RigError, TargetError
-from ik_triangulation.jobs.grasp import grasp
+from ik_triangulation.jobs.grasp import _notes, grasp, hand_at, prop_held
 from ik_triangulation.rig.fingers import HeldSurface
 from ik_triangulation.rig.grasping import GraspingHand
 
 from ..characters import character, part_of
-from ..rigs import all_keys, curves_of, empty, key_frames, nothing_lost, place
+from ..rigs import all_keys, curve_of, curves_of, empty, key_frames, nothing_lost, place
 
 pytestmark = pytest.mark.usefixtures("addon", "empty_scene")
 RADIUS = 0.0085  # m of a finger
@@ -130,8 +131,17 @@ def test_fingers_are_keyed_while_the_hand_holds_what_it_takes():
     hand = hand_of(rig, kind)
     held = rod(hand)
     taken(rig, hand, held)
+    ring = part_of(rig, kind, "ring2")
+    for frame, turn in ((-20, -0.1), (80, 0.1)):
+        ring.rotation_quaternion = (1.0, turn, 0.0, 0.0)
+        ring.keyframe_insert("rotation_quaternion", frame=frame)
+    curve = curve_of(rig, ring.name, 1)
+    moving = {frame: curve.evaluate(frame) for frame in range(-20, 81)}
     bpy.context.scene.frame_set(5)
     done = grasp(rig, hand.name, held)
+    assert [curve_of(rig, ring.name, 1).evaluate(f) for f in (done.frames[0], done.frames[-1])] == pytest.approx(
+        [moving[round(done.frames[0])], moving[round(done.frames[-1])]], abs=1e-6
+    )
     own = [round(frame) for frame in (done.frames[0], done.frames[-1])]
     assert done.frames[1:-1] == (12, 20, 40, 48)
     assert (own[0] in {4, -4, -12}, own[1] in {56, 64, 72}) == (True, True)
@@ -212,3 +222,45 @@ def test_what_is_beside_an_acute_edge_is_outside():
             assert surface.distance(point) > 0.005
     assert surface.distance(Vector((0.0, 0.0, -0.005))) == pytest.approx(-0.005, abs=1e-6)
     assert surface.away(Vector((0.0, 0.0, -0.005))) == pytest.approx(0.005, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("touches", "values", "said"),
+    [
+        ((1, 2, 1), {}, []),
+        ((0, 0, 1), {}, ["1 fingers of 'Hand' touch 'Cup'. Move the hand until the object is in its palm."]),
+        ((1, 0), {}, ["1 fingers of 'Hand' touch 'Cup'. Move the hand until the object is in its palm."]),
+        (
+            (1, 1, 1),
+            {"opposition": 0.2},
+            ["The thumb of 'Hand' is not opposite of the fingers (11 degrees). Turn the hand, or 'Cup'."],
+        ),
+        ((1, 1, 1), {"opposition": 0.2, "thumb": None}, []),
+        ((1, 1, 1), {"penetration": 0.003}, ["A finger of 'Hand' is 3 mm in 'Cup'. Move the hand off it."]),
+        ((1, 1, 1), {"penetration": 0.0019}, []),
+    ],
+)
+def test_a_hand_that_does_not_hold_says_why(touches, values, said):
+    fingers = [SimpleNamespace(touches=each) for each in touches]
+    whole = {"fingers": fingers, "thumb": "Thumb", "opposition": 2.0, "penetration": 0.0, "radius": 0.008, **values}
+    assert list(_notes(SimpleNamespace(**whole), "Hand", SimpleNamespace(name="Cup"), bpy.context.scene)) == said
+
+
+def test_the_hand_is_found_from_its_fingers_and_arm_and_holds_one_thing():
+    kind, scene = "Mixamo", bpy.context.scene
+    rig = character(kind)
+    hand = part_of(rig, kind, "hand").name
+    for part in ("index3", "thumb1", "hand", "forearm", "upper_arm"):
+        assert hand_at(rig, part_of(rig, kind, part).name) == hand
+    assert prop_held(rig, hand, scene) is None
+    props = [rod(hand_of(rig, kind), name=name) for name in ("Cup", "Pen")]
+    taken(rig, hand_of(rig, kind), props[0])
+    assert prop_held(rig, hand, scene) == props[0]
+    taken(rig, hand_of(rig, kind), props[1])
+    assert prop_held(rig, hand, scene) is None
+    props[0].hide_viewport = True
+    bpy.context.view_layer.update()
+    with nothing_lost(), pytest.raises(TargetError, match="'Cup' cannot be held"):
+        grasp(rig, hand, props[0])
+    with nothing_lost(), pytest.raises(TargetError, match="it is the armature itself"):
+        grasp(rig, hand, rig)

@@ -5,8 +5,9 @@ import bpy
 import pytest
 
 from ik_triangulation.cli import main
-from ik_triangulation.errors import AnimationError
+from ik_triangulation.errors import AnimationError, ChainError
 from ik_triangulation.jobs.bake import bake, bake_body, bake_limbs
+from ik_triangulation.jobs.pose import verify
 from ik_triangulation.jobs.setup import add_limbs, set_up_body
 from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.rig.limb import Limb
@@ -125,3 +126,14 @@ def test_the_command_line_fails_in_words_and_changes_no_file(tmp_path, capfd):
     assert main(["bake", str(file), "--tip", "hand.L", "--output", str(tmp_path / "out.blend")]) == FAILED
     assert SAYS in capfd.readouterr().err
     assert not (tmp_path / "out.blend").exists()
+
+
+def test_a_limb_whose_target_nobody_has_moved_is_not_verified():
+    rig = person()
+    with nothing_lost(), pytest.raises(ChainError, match="No target of 'Rig' has been moved"):
+        verify(rig, 1, 3)
+    rig.pose.bones["hand.L"].ik_triangulation.target.location.z += 0.1
+    bpy.context.view_layer.update()
+    seen = verify(rig, 1, 3)["hand.L"]
+    assert (seen.reached, seen.missed) == (False, [1, 2, 3])
+    assert seen.largest_distance == pytest.approx(0.1, abs=1e-5)

@@ -4,10 +4,11 @@
 import bpy
 import numpy as np
 import pytest
-from mathutils import Quaternion, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import RigError, SettingError
-from ik_triangulation.jobs.transfer import transfer
+from ik_triangulation.jobs.transfer import FKMotion, Transferred, _apart, _carried, _limbs_of, _warnings, transfer
+from ik_triangulation.rig.controls import limbs_with_ik
 
 from ..ik_rigs import ARM, ik_arm
 from ..rigs import all_keys, chain_rig, curves_of, key_frames, nothing_lost
@@ -16,9 +17,9 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 KEYS = 1, 6, 12
 
 
-def switched_arm():
+def switched_arm(stretch=False):
     """An arm with bones for FK and for IK, and a third chain that copies one of them by the property Mode."""
-    rig = ik_arm()
+    rig = ik_arm(stretch=stretch)
     bpy.ops.object.mode_set(mode="EDIT")
     edit = rig.data.edit_bones
     for suffix in ("fk", "shown"):
@@ -39,6 +40,8 @@ def switched_arm():
                 driver.type = "AVERAGE"
                 target = driver.variables.new().targets[0]
                 target.id, target.data_path = rig, '["Mode"]'
+    for name in ARM[:2]:
+        rig.pose.bones[name].ik_stretch = 0.1 if stretch else 0.0
     bpy.context.view_layer.update()
     return rig
 
@@ -48,6 +51,7 @@ RIGS = {
     "stretching": lambda: ik_arm(stretch=True),
     "turned pole": lambda: ik_arm(angle=-2.5),
     "switched": switched_arm,
+    "switched, stretching": lambda: switched_arm(True),
 }
 
 
@@ -105,7 +109,7 @@ def test_a_motion_goes_from_ik_to_fk_and_back(made):
     rig.rotation_euler, rig.scale = (0.3, -0.2, 1.0), (1.5, 1.5, 1.5)
     key_ik(rig)
     before = frames_of(rig, KEYS)
-    own = [f"{name}.fk" for name in ARM] if made == "switched" else ARM
+    own = [f"{name}.fk" for name in ARM] if made.startswith("switched") else ARM
     out = transfer(rig, "FK", 1, 12)
     assert [each.tip for each in out.limbs] == [own[-1]]
     assert out.keys == out.limbs[0].keys > 0
@@ -203,3 +207,74 @@ def test_what_cannot_be_transferred_is_told_and_nothing_changes():
         transfer(rig, "BOTH", 1, 10)
     with nothing_lost(), pytest.raises(SettingError, match="Choose one of SOURCE, ALL"):
         transfer(rig, "FK", 1, 10, "SOME")
+
+
+def test_what_is_shown_elsewhere_is_aimed_at_by_as_much_more():
+    rig = ik_arm()
+    [(limb, controls)] = limbs_with_ik(rig)
+    wanted = {name: rig.pose.bones[name].matrix.copy() for name in ARM}
+    motion = FKMotion(limb, controls, {1.0: wanted})
+    motion.see(bpy.context.evaluated_depsgraph_get(), 1.0)
+    assert motion.is_close is True
+    wanted["Ulna"].translation.x += 1e-3
+    motion.see(bpy.context.evaluated_depsgraph_get(), 1.0)
+    assert motion.is_close is False
+    wanted["Ulna"].translation.x -= 1e-3
+    way, turn, size = Vector((0.1, -0.2, 0.3)), Quaternion((1.0, 2.0, 3.0), 0.4), Vector((1.25, 0.5, 2.0))
+    shown = {name: Matrix.LocRotScale(each.translation - way, turn.inverted() @ each.to_quaternion(), size)
+             for name, each in wanted.items()}  # fmt: skip
+    motion._shown[1.0] = shown
+    motion.correct()
+    for name, aim in motion._aims[1.0].items():
+        before = wanted[name]
+        assert (aim.translation - before.translation - way).length < 1e-6
+        assert abs(aim.to_quaternion().dot(turn @ before.to_quaternion())) == pytest.approx(1.0, abs=1e-6)
+        assert list(aim.to_scale()) == pytest.approx([1.0 / each for each in size], abs=1e-5)
+    motion._shown[1.0] = {name: Matrix.Diagonal((0.0, 1.0, 1.0, 1.0)) for name in wanted}
+    motion.correct()
+    assert all(np.isfinite(aim).all() for aim in motion._aims[1.0].values())
+
+
+def test_frames_are_apart_by_the_worst_of_place_rotation_and_scale():
+    here = Matrix.Translation((1.0, 2.0, 3.0))
+    assert _apart(here, here, 2.0) == 0.0
+    assert _apart(here, Matrix.Translation((1.0, 2.0, 3.5)), 2.0) == pytest.approx(0.25)
+    assert _apart(here, here @ Matrix.Rotation(0.3, 4, "Z"), 2.0) == pytest.approx(0.3, abs=1e-6)
+    assert _apart(here, here @ Matrix.Diagonal((1.0, 0.6, 1.1, 1.0)), 2.0) == pytest.approx(0.4, abs=1e-6)
+
+
+def test_what_hangs_on_a_moved_bone_is_carried():
+    rig = chain_rig(4)
+    bones, moved = rig.pose.bones, Matrix.Translation((0.0, 0.5, 0.0)) @ Matrix.Rotation(0.4, 4, "X")
+    there = {"Bone 1": moved @ bones["Bone 1"].matrix}
+    for name, by in (("Bone 0", Matrix()), ("Bone 1", moved), ("Bone 3", moved)):
+        assert np.array(_carried(bones[name], there)) == pytest.approx(np.array(by @ bones[name].matrix), abs=1e-6)
+
+
+def test_a_limb_is_found_by_any_of_its_bones_and_controls():
+    rig = switched_arm()
+    [(limb, controls)] = limbs_with_ik(rig)
+    for name in ("Grip", "Aim", "Ulna", "Palm.fk", "Bicep.shown"):
+        [found] = _limbs_of(rig, [name, "Base"], False)
+        assert found == (limb, controls), name
+    assert _limbs_of(rig, [], False) == _limbs_of(rig, ["Base"], True) == [(limb, controls)]
+    with pytest.raises(RigError, match="None of the selected bones"):
+        _limbs_of(rig, ["Base"], False)
+
+
+def test_limbs_that_are_off_and_sparse_keys_are_told_of():
+    for made, why in (({"pole": True}, "its keys."), ({"pole": False}, "its keys, as it has no pole.")):
+        rig = ik_arm(**made)
+        [chosen] = limbs_with_ik(rig)
+
+        def told(*values, chosen=chosen):
+            return _warnings([chosen], [Transferred("Palm", 6, 3, *values)], bpy.context.scene)
+
+        assert told(0.0, 0.0, 0.0) == []
+        assert told(1e-4, 1e-3, 1e-3) == []
+        [off] = told(0.02, 0.0, 1.0)
+        assert off.startswith(f"'Palm' is off by up to 2 cm and 0° at {why} Look at locked channels")
+        [turned] = told(0.0, 0.1, 0.0)
+        assert "and 5.7° at its keys" in turned
+        [sparse] = told(0.0, 0.0, 0.03)
+        assert sparse.startswith("Between the keys 'Palm' is up to 3 cm away from what it showed.")

@@ -166,3 +166,14 @@ def test_hips_that_go_nowhere_leave_the_legs_as_they_are():
     states, met = finished(body_path(Shot(tree=figure.tree, reference=reference, tasks=tasks)))
     assert met.all()
     assert np.abs(np.diff(states.place, axis=1)).max() == 0.0 if states.place.shape[1] > 1 else True
+
+
+def test_goals_that_leap_from_frame_to_frame_are_met_but_for_one_which_is_told():
+    """Each frame is a pose of its own, which no frame beside it leads to."""
+    there = humanoid.random_states(FIGURE, 8, np.random.default_rng(2))
+    tasks = goals_of(FIGURE, there, "five places")
+    states, met = finished(body_path(shot_of(stands(FIGURE, 8), tasks)))
+    judged = judge(FIGURE, states, tasks)
+    assert met.sum() >= 7
+    assert np.array_equal(met, reached_of(judged))
+    assert judged[2].max() <= 0.0

@@ -11,6 +11,7 @@ from ik_triangulation.motion.contacts import (
     joined_spans,
     planted,
     planted_spans,
+    shares_of_spans,
     unhurried,
 )
 
@@ -158,6 +159,31 @@ def test_a_fade_goes_from_one_to_nothing():
     assert shares[9] == 0.0
     assert np.all(np.diff(shares) < 0.0)
     assert faded(np.array((1.0,)), 0.0) == 0.0
+
+
+@pytest.mark.parametrize("fade", [0.0, 3.0, 40.0])
+@pytest.mark.parametrize("frames", [np.arange(60.0), np.arange(0.0, 60.0, 0.5)], ids=["frames", "half frames"])
+def test_shares_of_spans_fade_within_half_of_the_gap_to_the_next_one(frames, fade):
+    spans = [(5, 8), (14, 20), (23, 30), (50, 52)]
+    nothing = np.zeros(3)
+    shares = shares_of_spans(frames, [Planted(span, nothing, nothing, nothing) for span in spans], fade)
+
+    def share(frame, number):
+        first, last = spans[number]
+        if first <= frame <= last:
+            return 1.0
+        before = frame < first
+        other = number + (-1 if before else 1)
+        gap = np.inf
+        if 0 <= other < len(spans):
+            gap = first - spans[other][1] if before else spans[other][0] - last
+        away = first - frame if before else frame - last
+        t = min(away / (min(fade, (gap - 1.0) / 2.0) + 1.0), 1.0)
+        return 0.0 if away >= gap else 1.0 - (6.0 * t**5 - 15.0 * t**4 + 10.0 * t**3)
+
+    expected = [[share(frame, number) for frame in frames.tolist()] for number in range(len(spans))]
+    assert shares == pytest.approx(np.array(expected), abs=1e-12)
+    assert (shares.sum(0) <= 1.0 + 1e-12).all()
 
 
 def test_the_floor_is_where_a_foot_is_slow_and_a_foot_that_never_is_tells_none():

@@ -333,3 +333,21 @@ def test_channels_without_keys_stay_as_they_are():
     full = FullBake(straight(np.arange(60.0), values), tracks, LimbBounds(kinematics_of(poses), worlds))
     reduction = finished(reduce(full, HALF_A_PERCENT * chain.reach))
     assert len(reduction.kept) < 20
+
+
+@pytest.mark.parametrize("freedoms", [FREE, HUMAN], ids=["free", "limits"])
+def test_samples_that_exceed_the_tolerance_or_their_limits_are_those_of_the_single_ones(freedoms):
+    chain = arm(freedoms)
+    full = baked(followed(chain, hand_path(5, 60)), "QUATERNION")
+    finished(full.measure())
+    other = straight(full.curves.times[::6], full.curves.values[::6])
+    every = np.arange(len(full.times))[full.times <= full.curves.times[::6][-1]]
+    tolerance = float(np.quantile(full.deviation(other, every), 0.7))
+    off, largest = finished(full.exceeding(other, tolerance))
+    assert largest == pytest.approx(full.deviation(other, np.arange(len(full.times))).max())
+    kept = [full.keeps(other, np.array([sample]), tolerance) for sample in every.tolist()]
+    assert off[every].tolist() == [not each for each in kept]
+    assert 0 < sum(kept) < len(kept)
+    beyond = finished(full.exceeding(other, np.inf))[0]
+    assert beyond.any() == (freedoms == HUMAN), "limits count whatever the tolerance"
+    assert not finished(full.exceeding(full.curves, 1e-9))[0].any()

@@ -5,10 +5,14 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_triangulation.kinematics.batch import Tree
+from ik_triangulation.cooperative import finished
+from ik_triangulation.goals.orientation import OrientTask
+from ik_triangulation.kinematics.batch import Geometry, Tree
 from ik_triangulation.motion import tracking
 from ik_triangulation.motion.jumps import turns_along, turns_of
+from ik_triangulation.motion.knots import TaskKnots
 from ik_triangulation.motion.tracking import Tracked, interpolated, knots_of, smooth, track
+from ik_triangulation.solvers.batch.change import System
 
 from .shots import CHAINS, Problem, feasible_places, smooth_states
 
@@ -176,3 +180,33 @@ def test_what_a_path_knows_of_its_frames_is_that_of_their_present_states(chain):
     measured = Tracked(problem.shot, path.states, problem.shot.system(path.states, slice(None)))
     assert np.array_equal(measured.off, fresh.off)
     assert np.array_equal(measured.value, fresh.value)
+
+
+@pytest.mark.parametrize("search", [True, False])
+def test_places_come_before_turns_that_cannot_be_had_with_them(search):
+    """Of an arm whose hand is told to turn as in another motion; the turns are met as far as they can be."""
+    chain = CHAINS["arm"]
+    problem = Problem(chain, feasible_places(chain, 3, 40))
+    tree, (place,) = problem.tree, problem.shot.tasks
+    other = Geometry(tree, smooth_states(chain, 4, 40)).tip_rotation()
+    turn = OrientTask(rotation=other, length=0.2, tolerance=np.array([0.01]), level=1)
+    shot = problem.shot._replace(tasks=[place, turn])
+    assert shot.has_priorities
+    assert shot.urgent_alone().tasks == [place]
+    assert not shot.urgent_alone().has_priorities
+    method = TaskKnots(tree, shot.tasks, shot.frames, shot.first)
+    path = finished(track(shot, method, search=search))
+    assert path.urgent.all()
+    assert (problem.errors(path.states) <= problem.tolerance).all()
+    alone = finished(track(problem.shot, TaskKnots(tree, [place], shot.frames, shot.first)))
+    off = [System(tree, each.states, [turn]).measured[0].off.mean() for each in (path, alone)]
+    assert off[0] < 0.9 * off[1]
+
+
+def test_a_single_frame_has_one_knot_and_all_frames_of_it_are_alike():
+    assert knots_of(np.zeros(1), np.zeros(0, np.intp), 0.4).tolist() == [0]
+    tree, states = Tree.of(CHAINS["cones"]), smooth_states(CHAINS["cones"], 1, 5)
+    states.place = np.arange(15.0).reshape(3, 5)
+    found = interpolated(tree, np.array([2]), states.take([2]), states)
+    assert np.array_equal(tree.rotations(found), np.repeat(tree.rotations(states.take([2])), 5, -1))
+    assert np.array_equal(found.place, states.place)

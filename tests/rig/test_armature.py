@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The pose that the kinematic core makes of a rig is the pose that Blender shows."""
 
-from math import pi
+from math import nan, pi
 from random import Random
 
 import bpy
@@ -10,7 +10,20 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import ChainError, RigError
 from ik_triangulation.jobs.bake import bake
-from ik_triangulation.rig.armature import Bones, base_of, bones_from_tip, bones_in_line, channels_of
+from ik_triangulation.kinematics import Inheritance
+from ik_triangulation.rig.armature import (
+    Bones,
+    Channels,
+    base_of,
+    bones_from_tip,
+    bones_in_line,
+    channels_of,
+    is_even,
+    is_flat,
+    next_scale,
+    other_side,
+    uniform_scale,
+)
 from ik_triangulation.rig.frames.keyed_motion import stands_still
 from ik_triangulation.rig.limb import Limb
 
@@ -276,3 +289,128 @@ def test_bones_whose_names_begin_alike_are_told_apart():
     assert stands_still(Limb.from_tip(rig, "arm.001", empty()), bpy.context.scene, (1, 20))
     turn_bone(rig, "arm")
     assert not stands_still(Limb.from_tip(rig, "arm.001", empty(), chain_count=1), bpy.context.scene, (1, 20))
+
+
+@pytest.mark.parametrize(
+    ("name", "others", "found"),
+    [
+        ("hand.L", ["hand.R"], "hand.R"),
+        ("hand.L", [], "hand.R"),
+        ("mixamorig:LeftHand", ["mixamorig:RightHand"], "mixamorig:RightHand"),
+        ("mixamorig:RightHand", ["mixamorig:LeftHand"], "mixamorig:LeftHand"),
+        ("a:leftHand", [], "a:rightHand"),
+        ("J_Bip_R_Hand", ["J_Bip_L_Hand"], "J_Bip_L_Hand"),
+        ("Bip01 L Hand", [], "Bip01 R Hand"),
+        ("a:LeftLeft", ["a:RightRight", "a:RightLeft"], "a:RightLeft"),
+        ("a:Left_L_hand", ["a:Left_R_hand"], "a:Left_R_hand"),
+        ("a:Left_L_hand", [], "a:Right_L_hand"),
+        ("a_L_hand.L", ["a_R_hand.L"], "a_R_hand.L"),
+        ("spine", [], "spine"),
+    ],
+)
+def test_the_bone_on_the_other_side_is_found_wherever_the_side_is_in_the_name(name, others, found):
+    assert other_side(name, {name, *others}) == found
+
+
+def test_a_bone_without_a_rest_pose_is_refused_by_name():
+    rig = chain_rig(2)
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones["Bone 1"].tail.x = nan
+    bpy.ops.object.mode_set(mode="POSE")
+    with pytest.raises(RigError, match="Bone 'Bone 1' has an invalid rest pose"):
+        Bones(rig, ["Bone 0", "Bone 1"], ["Bone 1"])
+
+
+def test_bones_none_of_which_is_solved_are_refused():
+    with pytest.raises(ChainError, match="Nothing can move"):
+        Bones(chain_rig(2), ["Bone 0", "Bone 1"], [])
+
+
+@pytest.mark.parametrize(
+    ("prop", "value", "message"),
+    [
+        ("scale", (1e13, 1.0, 1.0), "'Bone 1' is scaled or moved beyond 1e"),
+        ("location", (0.0, 1e13, 0.0), "'Bone 1' is scaled or moved beyond 1e"),
+        ("scale", (1e-5, 1e-3, 1e-5), "'Bone [12]' is scaled flat by those above it"),
+        ("scale", (1e5, 1e5, 1e5), r"that end in 'Bone 2' are 1e\+15 long in all"),
+    ],
+)
+def test_bones_that_are_far_too_large_or_flat_are_refused_by_name(prop, value, message):
+    rig, names = chain_rig(3), ["Bone 0", "Bone 1", "Bone 2"]
+    bones, channels = Bones(rig, names, names), channels_of(rig, names)
+    assert sum(bones.pose(Matrix(), channels).lengths) == pytest.approx(3.0, abs=0.01)
+    for number in range(1 if message.startswith("'Bone 1'") else 0, 3):
+        channels[number] = channels[number]._replace(**{prop: Vector(value)})
+    with pytest.raises(RigError, match=message):
+        bones.pose(Matrix(), channels)
+
+
+def test_a_scale_that_constraints_make_is_that_on_the_parent_where_it_is_uniform():
+    rig, target = chain_rig(3), empty()
+    target.scale = (3.0, 3.0, 3.0)
+    bone, parent = rig.pose.bones["Bone 1"], rig.pose.bones["Bone 0"]
+    limit = bone.constraints.new("COPY_SCALE")
+    limit.target = target
+    parent.scale, bone.scale = (2.0, 2.0, 2.0), (0.5, 0.5, 0.5)
+
+    def seen():
+        bpy.context.view_layer.update()
+        evaluated = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        (channels,) = channels_of(evaluated, ["Bone 1"])
+        assert isinstance(channels, Channels)
+        return tuple(channels.scale)
+
+    assert seen() == pytest.approx((1.5, 1.5, 1.5))
+    bone.bone.inherit_scale = "NONE"
+    assert seen() == pytest.approx((3.0, 3.0, 3.0))
+    target.scale = (3.0, 3.0, 1.0)  # there is no one scale then
+    assert seen() == pytest.approx((0.5, 0.5, 0.5))
+    target.scale, limit.mute = (3.0, 3.0, 3.0), True
+    assert seen() == pytest.approx((0.5, 0.5, 0.5))
+    limit.mute, parent.scale = False, (2.0, 1.0, 2.0)
+    assert seen() == pytest.approx((0.5, 0.5, 0.5))
+
+
+def test_the_scale_of_a_frame_is_that_of_its_axes_if_it_is_uniform():
+    turn = Quaternion((0.3, 0.5, -0.2, 0.7)).normalized().to_matrix()
+    for size in (0.001, 0.5, 3.0, 2000.0):
+        assert uniform_scale((turn @ Matrix.Scale(size, 3)).to_4x4()) == pytest.approx(size, rel=1e-5)
+    assert uniform_scale(turn @ Matrix.Scale(1.00005, 3)) == 1.0
+    assert uniform_scale(turn @ Matrix.Scale(1.0003, 3)) == pytest.approx(1.0003, abs=1e-6)
+    for other in ((2.001, 2.0, 2.0), (2.0, 2.0, 2.001), (2.0, 2.001, 2.0), (-2.0, 2.0, 2.0), (1e-13,) * 3):
+        assert uniform_scale(turn @ Matrix.Diagonal(other)) is None
+    for row, column in ((0, 1), (1, 2), (2, 0)):
+        sheared = Matrix.Scale(2.0, 3)
+        sheared[row][column] = 0.004
+        assert uniform_scale(turn @ sheared) is None
+
+
+def test_a_frame_is_flat_where_an_axis_has_no_length_or_lies_among_the_others():
+    turn = Quaternion((0.3, 0.5, -0.2, 0.7)).normalized().to_matrix()
+    for sizes in ((1.0, 1.0, 1.0), (1e-10, 1.0, 1e10), (-1.0, 2.0, 1e-5)):
+        assert not is_flat(turn @ Matrix.Diagonal(sizes))
+    for sizes in ((1.0, 1e-13, 1.0), (1.0, 1.0, 1e13), (nan, 1.0, 1.0)):
+        assert is_flat(turn @ Matrix.Diagonal(sizes))
+    assert is_flat(Matrix(((1.0, 0.0, 1.0), (0.0, 1.0, 1.0), (0.0, 0.0, 0.0))))
+    assert not is_flat(Matrix(((1.0, 0.0, 1.0), (0.0, 1.0, 1.0), (0.0, 0.0, 1e-4))))
+
+
+def test_a_scale_is_even_if_it_is_alike_along_all_axes_and_positive():
+    assert is_even(Vector((2.0, 2.0, 2.0)))
+    assert is_even(Vector((2.0, 2.000015, 2.0)))
+    assert not is_even(Vector((2.0, 2.00003, 2.0)))
+    assert not is_even(Vector((-1.0, -1.0, -1.0)))
+    assert not is_even(Vector())
+
+
+@pytest.mark.parametrize("inherit", INHERIT_SCALE)
+def test_the_scale_below_a_bone_is_its_own_times_what_it_inherits(inherit):
+    def below(before, own, rotation=True):
+        return next_scale(before, Inheritance(inherit, rotation, Matrix.Identity(3)), Vector(own))
+
+    inherited = 1.0 if inherit.startswith("NONE") else 2.0
+    assert below(2.0, (3.0, 3.0, 3.0)) == pytest.approx(3.0 * inherited)
+    assert below(2.0, (1.000005,) * 3) == inherited
+    assert below(2.0, (1.0, 1.1, 1.0)) is None
+    assert below(None, (1.0, 1.0, 1.0)) is None
+    assert below(2.0, (1.0, 1.0, 1.0), rotation=False) is None

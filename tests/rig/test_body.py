@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The bones between hips and tips become the joints of a body, posed as Blender poses them."""
 
+from itertools import pairwise
+
 import bpy
 import numpy as np
 import pytest
@@ -8,12 +10,16 @@ from mathutils import Matrix, Vector
 
 from ik_triangulation.errors import ChainError
 from ik_triangulation.kinematics import Body, BodyPose, Locked
+from ik_triangulation.kinematics.body_anatomy import ARM_PARTS, LEG_PARTS, Part
 from ik_triangulation.rig.armature import channels_of
 from ik_triangulation.rig.body import BodyRest, RigBody, moving_bones
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.rotation import rotation_of
+from ik_triangulation.rig.stance import stance_of
 
 from ..bodies import FEET, HANDS, human_rig, keyed_target, reaching_body
+from ..characters import KINDS, character, part_of
+from ..rigs import armature, empty
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 UP = Vector((0, 0, 1))
@@ -128,3 +134,88 @@ def test_bones_that_are_scaled_unevenly_are_named():
     body.armature.data.bones["forearm.R"].use_inherit_rotation = False
     with pytest.raises(ChainError, match=r"'forearm\.R' does not inherit"):
         rest_body(body)
+
+
+ARM, LEG = ("upper_arm", "forearm", "hand"), ("thigh", "shin", "foot")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_arms_and_legs_of_every_kind_of_character_are_known_with_the_way_in_which_they_bend(kind):
+    rig = character(kind)
+    bpy.context.view_layer.update()
+    names = {(part, side): part_of(rig, kind, part, side).name for part in (*ARM, *LEG) for side in "LR"}
+    hands = tuple(Limb.from_tip(rig, names["hand", side], empty()) for side in "LR")
+    figure = rest_body(RigBody(rig, hands, tuple(names["foot", side] for side in "LR")))
+    anatomy, joints = figure.anatomy, [joint.name for joint in figure.joints]
+    wanted = [tuple(names[part, side] for part in parts) for parts in (LEG, ARM) for side in "LR"]
+    assert [tuple(joints[joint] for joint in limb) for limb in anatomy.limbs] == wanted
+    for parts, own in ((ARM, ARM_PARTS), (LEG, LEG_PARTS)):
+        for part, known in zip(parts, own, strict=True):
+            assert {anatomy.parts[joints.index(names[part, side])] for side in "LR"} == {known}
+    front, bones = stance_of(rig).front, rig.data.bones
+    for limb, axis, outwards in zip(anatomy.limbs, anatomy.flexion, anatomy.outwards, strict=True):
+        upper, middle, end = (bones[joints[joint]] for joint in limb)
+        ahead = 1.0 if upper.name in wanted[0] + wanted[1] else -1.0  # a knee goes ahead, and an elbow back
+        turned = (middle.matrix_local.to_3x3().normalized() @ axis).cross(end.head_local - middle.head_local)
+        assert axis.length == pytest.approx(1.0, abs=1e-5)
+        assert turned.normalized().dot(front) * ahead < -0.6
+        assert (upper.parent.matrix_local.to_3x3().normalized() @ outwards).normalized().dot(front) * ahead > 0.5
+
+
+def between(rig, name, below):
+    """A bone at the place of another, and between that and its parent."""
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    made = bones.new(name)
+    made.head, made.tail, made.parent = bones[below].head, bones[below].tail, bones[below].parent
+    bones[below].use_connect, bones[below].parent = False, made
+    bpy.ops.object.mode_set(mode="POSE")
+    return rig
+
+
+def test_helpers_of_a_limb_are_none_of_its_parts_and_twist_bones_go_with_the_part_they_are_on():
+    rig = between(between(human_rig(), "MCH-forearm.L", "upper_arm.L"), "upper_arm.L.001", "forearm.L")
+    figure = rest_body(reaching_body(rig))
+    joints = [joint.name for joint in figure.joints]
+    found = [tuple(joints[joint] for joint in limb) for limb in figure.anatomy.limbs]
+    assert ("upper_arm.L", "forearm.L", "hand.L") in found
+    assert len(found) == 4
+    assert figure.anatomy.parts[joints.index("upper_arm.L.001")] == Part.UPPER_ARM
+
+
+def test_what_limbs_were_set_up_as_counts_where_names_and_shape_tell_nothing():
+    specs = [{"name": "b0", "head": (0.0, 0.0, 0.0), "tail": (0.0, 0.0, 0.2)}]
+    for start, way in ((1, Vector((0.5, 0.0, 0.0))), (4, Vector((0.1, 0.1, -0.3)))):
+        places = [n * way + Vector((0.0, 0.05 * (n % 2), 0.0)) for n in range(4)]
+        for number, (head, tail) in enumerate(pairwise(places)):
+            above = f"b{start + number - 1}" if number else "b0"
+            specs.append({"name": f"b{start + number}", "head": head, "tail": tail, "parent": above})
+    rig = armature("Crane", specs)
+    limbs = tuple(Limb.from_tip(rig, name, empty()) for name in ("b3", "b6"))
+
+    def known():
+        anatomy = rest_body(RigBody(rig, limbs)).anatomy
+        return [anatomy.parts[limb.end] for limb in anatomy.limbs], [each is not None for each in anatomy.outwards]
+
+    assert known() == ([Part.FOOT, Part.FOOT], [False, False])  # by their lengths
+    rig.pose.bones["b3"].ik_triangulation.body_part = "ARM"
+    assert known() == ([Part.HAND, Part.FOOT], [True, False])
+    rig.pose.bones["b3"].ik_triangulation.body_part = "LEG"
+    rig.pose.bones["b6"].ik_triangulation.body_part = "ARM"
+    assert known() == ([Part.FOOT, Part.HAND], [True, True])
+
+
+def test_tips_that_hang_on_no_common_bone_and_scales_that_change_are_refused():
+    rig = human_rig()
+    bpy.ops.object.mode_set(mode="EDIT")
+    alone = rig.data.edit_bones.new("prop")
+    alone.head, alone.tail = (2.0, 0.0, 0.0), (2.0, 0.0, 1.0)
+    bpy.ops.object.mode_set(mode="POSE")
+    hand = Limb.from_tip(rig, "hand.L", keyed_target(rig, "hand.L", {1: (0, 0, 0)}))
+    with pytest.raises(ChainError, match=r"'prop' and 'hand\.L' hang on no common bone\. Bake them as limbs"):
+        RigBody(rig, (hand,), ("prop",))
+    body = RigBody(rig, (hand,), ("hand.R",))
+    rest, channels = BodyRest(body), channels_of(rig, body.bones)
+    channels[2] = channels[2]._replace(scale=Vector((1.2, 1.2, 1.2)))
+    with pytest.raises(ChainError, match=rf"'{body.bones[2]}' changes its scale"):
+        rest.body(channels, UP)

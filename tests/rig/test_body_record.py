@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The record of a body's bake gives back the same body, span and settings from any of its tips."""
 
+import json
 from contextlib import ExitStack
 from dataclasses import asdict
 
@@ -83,3 +84,34 @@ def test_a_target_that_is_gone_is_told():
     bpy.data.objects.remove(body.limbs[0].target)
     with pytest.raises(TargetError, match="is not there"):
         recorded_body(rig, "foot.L", bpy.context.scene)
+
+
+@pytest.mark.parametrize("damage", ["span", "body", "settings", ""])
+def test_a_record_that_is_damaged_is_told_with_the_remedy(damage):
+    rig, _ = recorded()
+    action = rig.animation_data.action
+    records = json.loads(action["ik_triangulation"])
+    for tips in records.values():
+        if damage:
+            tips["hand.L"][damage] = 3
+        else:
+            tips["hand.L"] = ["no record"]
+    action["ik_triangulation"] = json.dumps(records)
+    for read in (recorded_bake, recorded_body):
+        if damage == "body" and read == recorded_bake:
+            assert read(rig, "hand.L", bpy.context.scene)[1] == (2, 20, 3)
+            continue
+        with pytest.raises(AnimationError, match=f"What action '{action.name}' keeps of its bakes is damaged"):
+            read(rig, "hand.L", bpy.context.scene)
+    assert is_recorded_body(rig, "hand.L") is bool(damage)
+    assert recorded_span(rig, "hand.L") == ((2, 20) if damage in {"body", "settings"} else None)
+
+
+def test_a_target_that_was_renamed_is_noted_for_the_body_once():
+    rig, body = recorded()
+    target = body.limbs[0].target
+    before, target.name = target.name, "Renamed"
+    rig.pose.bones["hand.L"].ik_triangulation.target = target
+    again, _, _, notes = recorded_body(rig, "foot.L", bpy.context.scene)
+    assert notes == [f"'{before}', which the last bake was made with, is not there: 'Renamed' took its place."]
+    assert again.limbs[0].target == target

@@ -1,17 +1,32 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is by hand is told from what was baked or written, key by key and pose by pose."""
 
+from math import atan2, cos, sin
+
 import bpy
 import pytest
 
 from ik_triangulation.jobs.bake import bake
 from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.rig.by_hand.keys import made_by_hand_of
+from ik_triangulation.rig.by_hand.reference import is_as_by_hand, shown_by_hand
 from ik_triangulation.rig.keyframes import generated
 from ik_triangulation.rig.limb import Limb
 
+from ..bodies import human_rig, reaching_body
 from ..modes import every_mode
-from ..rigs import chain_rig, curve_of, empty, key_location, rotate, rotation_from, rotation_property
+from ..rigs import (
+    chain_rig,
+    contents,
+    curve_of,
+    curves_of,
+    empty,
+    key_location,
+    push_down,
+    rotate,
+    rotation_from,
+    rotation_property,
+)
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -94,3 +109,68 @@ def test_in_a_scene_that_is_not_shown_a_baked_pose_is_never_taken_for_one_by_han
     other = bpy.data.scenes.new("Other")
     found = made_by_hand_of(limb.pose_bones, other)
     assert [each.values for each in found] == [pytest.approx(values, abs=1e-6) for values in before]
+
+
+def turn(rig, name, frames, angles, kind="KEYFRAME"):
+    """Key rotations about the bone's own X axis."""
+    bone = rig.pose.bones[name]
+    for frame, angle in zip(frames, angles, strict=True):
+        bone.rotation_quaternion = (cos(angle / 2.0), sin(angle / 2.0), 0.0, 0.0)
+        bone.keyframe_insert("rotation_quaternion", frame=frame, keytype=kind)
+
+
+def shown_angles(rig, name, frames):
+    """The angles that Blender shows, evaluated in a dependency graph."""
+    found = []
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        shown = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones[name]
+        w, x, *_ = shown.rotation_quaternion
+        found.append(2.0 * atan2(x, w))
+    return found
+
+
+def test_a_body_is_shown_by_hand_without_its_baked_keys_and_all_comes_back():
+    rig, scene, layer = human_rig(), bpy.context.scene, bpy.context.view_layer
+    body = reaching_body(rig, 6)
+    assert is_as_by_hand(body, scene)
+    turn(rig, "shin.L", (1, 3, 5), (0.1, 0.3, 0.5))
+    assert is_as_by_hand(body, scene)
+    turn(rig, "shin.R", (1, 3, 5), (0.2, 0.4, 0.6), "GENERATED")
+    turn(rig, "thigh.R", (1, 3, 5), (0.2, 0.4, 0.6), "GENERATED")
+    for curve in curves_of(rig):
+        if "thigh.R" in curve.data_path:
+            curve.keyframe_points[1].type = "EXTREME"
+            for point in curve.keyframe_points:
+                point.interpolation = "LINEAR"
+    hips = rig.pose.bones[body.hips]
+    hips.location = (0.1, 0.2, 0.3)
+    hips.keyframe_insert("location", frame=1, keytype="GENERATED")
+    assert not is_as_by_hand(body, scene)
+    scene.frame_set(2)
+    before = contents()
+    with shown_by_hand(body, scene, layer):
+        assert shown_angles(rig, "shin.L", (1, 3, 5)) == pytest.approx([0.1, 0.3, 0.5], abs=1e-6)
+        assert shown_angles(rig, "shin.R", (1, 3, 5)) == pytest.approx([0.0] * 3, abs=1e-6)
+        assert shown_angles(rig, "thigh.R", (1, 3, 5)) == pytest.approx([0.4] * 3, abs=1e-6)
+        assert tuple(hips.location) == (0.0, 0.0, 0.0)
+        scene.frame_set(2)
+    assert contents() == before
+    with shown_by_hand(body, scene, layer, (1.0, 5.0)):  # a key amid baked ones corrects these
+        assert shown_angles(rig, "thigh.R", (1, 3, 5)) == pytest.approx([0.0] * 3, abs=1e-6)
+        scene.frame_set(2)
+    assert contents() == before
+
+
+def test_over_a_strip_with_keys_by_hand_a_baked_action_is_shown_as_that_strip():
+    rig, scene, layer = human_rig(), bpy.context.scene, bpy.context.view_layer
+    body = reaching_body(rig, 6)
+    turn(rig, "shin.L", (1, 3, 5), (0.1, 0.3, 0.5))
+    push_down(rig)
+    turn(rig, "shin.L", (1, 3, 5), (0.7, 0.7, 0.7), "GENERATED")
+    assert shown_angles(rig, "shin.L", (1, 3, 5)) == pytest.approx([0.7] * 3, abs=1e-6)
+    before = contents()
+    with shown_by_hand(body, scene, layer):
+        assert shown_angles(rig, "shin.L", (1, 3, 5)) == pytest.approx([0.1, 0.3, 0.5], abs=1e-6)
+    assert contents() == before
+    assert not any(curve.mute for curve in curves_of(rig))

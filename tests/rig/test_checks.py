@@ -22,7 +22,10 @@ from ik_triangulation.rig.checks import (
     has_layers,
     is_evaluated,
 )
+from ik_triangulation.rig.dependencies import Dependencies
 from ik_triangulation.rig.limb import Limb
+from ik_triangulation.rig.targets.motion import TargetHandle, keyable_owner
+from ik_triangulation.rig.targets.props import check_prop
 
 from ..rigs import chain_rig, empty, key_location, nothing_lost, place
 
@@ -235,3 +238,23 @@ def test_an_expression_that_cannot_be_evaluated_is_told_for_a_property_alone_too
     variable = variable_of(target.driver_add("location", 2), "SINGLE_PROP", None, "location.x")
     (text,) = broken_drivers(arm, here()[1].depsgraph)
     assert f"its variable '{variable.name}' reads what is not there" in text
+
+
+def test_what_is_linked_is_told_with_the_remedy(tmp_path):
+    rig, cup = chain_rig(2), empty("Cup")
+    bpy.data.libraries.write(str(tmp_path / "library.blend"), {rig, cup})
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, wanted):
+        wanted.objects = ["Rig", "Cup"]
+    linked_rig, linked_cup = wanted.objects
+    for ob in (linked_rig, linked_cup):
+        place(ob)
+    scene, layer = here()
+    check_armature(rig, layer)
+    with pytest.raises(RigError, match=r"'Rig' is linked\. Create a library override first"):
+        check_armature(linked_rig, layer)
+    limb = Limb.from_tip(rig, "Bone 1", linked_cup)
+    for make in (lambda: TargetHandle(linked_cup, "", layer.depsgraph), lambda: keyable_owner(limb)):
+        with pytest.raises(TargetError, match=r"Target 'Cup' is linked\. Create a library override first"):
+            make()
+    with pytest.raises(TargetError, match=r"Prop 'Cup' is linked\. Create a library override first"):
+        check_prop(linked_cup, limb, (1, 5), scene, layer, Dependencies())

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Behind the bones that an animator sees, the controls that turn them are found by what copies what."""
 
+import bpy
 import pytest
+from mathutils import Vector
 
-from ik_triangulation.rig.controls import Controls
+from ik_triangulation.rig.controls import Controls, Links
 
 from ..jobs.interfering import doubled
 from ..rigs import chain_rig
@@ -43,3 +45,54 @@ def test_a_control_that_another_bone_places_is_none():
     held = rig.pose.bones["Bone 1"].constraints.new("COPY_ROTATION")
     held.target, held.subtarget = rig, "Skin 0"
     assert Controls(rig).control("Skin 1") == "Skin 1"
+
+
+def with_bone(rig, name, parent="", above=""):
+    """Give a rig one more bone of length 1: at the end of its parent, or as the parent of another."""
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    bone, parent = bones.new(name), bones.get(parent)
+    bone.head = parent.tail if parent else (0.0, 0.0, -1.0)
+    bone.tail, bone.parent = bone.head + Vector((0.0, 0.0, 1.0)), parent
+    if above:
+        bones[above].parent = bone
+    bpy.ops.object.mode_set(mode="POSE")
+    return rig
+
+
+def test_of_a_bone_that_does_not_turn_the_control_is_that_of_what_it_hangs_on():
+    rig = with_bone(doubled()[0], "End", parent="Skin 2")
+    end = rig.pose.bones["End"]
+    end.rotation_mode = "XYZ"
+    for locked, found in (
+        ((True, True, True), "Bone 2"),
+        ((False, True, True), "Bone 2"),
+        ((False, False, True), "End"),
+    ):
+        end.lock_rotation = locked
+        assert Controls(rig).control("End") == found
+
+
+def test_the_chain_of_a_control_begins_below_a_bone_that_nothing_follows():
+    rig = with_bone(doubled()[0], "Root", above="Bone 0")
+    controls = Controls(rig)
+    assert controls.chain("Bone 2") == ["Bone 2", "Bone 1", "Bone 0"]
+    assert controls.count("Bone 2") == 3
+    assert controls.end("Bone 0") == "Bone 2"
+
+
+def test_bones_that_follow_are_told_with_how_they_do():
+    rig = doubled()[0]
+    links = Links(rig)
+    assert links.copies("Bone 1") == {"Skin 1": True}
+    assert links.deforming("Bone 1") == ["Skin 1"]
+    assert links.deforming("Bone 1", ["Skin 1"]) == []
+    assert list(links.back_from("Skin 1")) == ["Skin 1", "Bone 1", "Skin 0", "Bone 0"]
+    rig.pose.bones["Bone 2"].constraints.new("CHILD_OF").target = rig
+    copy = rig.pose.bones["Bone 2"].constraints.new("COPY_LOCATION")
+    copy.target, copy.subtarget = rig, "Bone 0"
+    assert Links(rig).leaders["Bone 2"] == {}  # only where the bone goes on to point somewhere
+    track = rig.pose.bones["Bone 2"].constraints.new("DAMPED_TRACK")
+    track.target, track.subtarget = rig, "Skin 0"
+    assert Links(rig).leaders["Bone 2"] == {"Bone 0": True}
+    assert list(Links(rig).copies("Bone 0")) == ["Skin 0"]  # it is elsewhere

@@ -10,7 +10,7 @@ from ik_triangulation.errors import ChainError
 from ik_triangulation.rig.dependencies import Dependencies, Node, ik_constraints, in_waves
 from ik_triangulation.rig.limb import Limb
 
-from ..rigs import armature, chain_rig, empty
+from ..rigs import armature, chain_rig, empty, place
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -98,3 +98,50 @@ def test_ik_is_known_on_the_bones_above_that_it_rotates(count):
     constraint.chain_count = count
     above = ["Bone 2", "Bone 1", "Bone 0"]
     assert list(ik_constraints(rig)) == above[: count or None]
+
+
+def simulating():
+    """Geometry nodes with a simulation inside a group."""
+    inner, outer = (bpy.data.node_groups.new(name, "GeometryNodeTree") for name in ("Inner", "Outer"))
+    outer.nodes.new("GeometryNodeGroup").node_tree = inner
+    return inner, outer
+
+
+def test_what_is_simulated_or_read_from_the_scene_moves_only_in_the_users_scene():
+    mesh = bpy.data.meshes.new("Ground")
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
+    ground, target, inner, outer = place(bpy.data.objects.new("Ground", mesh)), empty(), *simulating()
+    target.parent, target.parent_type, target.parent_vertices = ground, "VERTEX", (0, 0, 0)
+    modifier = ground.modifiers.new("Nodes", "NODES")
+    modifier.node_group = outer
+
+    def bound():
+        return Dependencies().needs_scene(Node(target))
+
+    assert bound() is None
+    inner.nodes.new("GeometryNodeSimulationOutput")
+    assert bound() == ("'Ground' is deformed by a simulation", True)
+    ground.modifiers.clear()
+    ground.modifiers.new("Cloth", "CLOTH")
+    assert bound() == ("'Ground' is deformed by a simulation", True)
+    target.parent = None
+    assert bound() is None
+    wrap = target.constraints.new("SHRINKWRAP")
+    wrap.target = ground
+    assert bound() == ("'Ground' is deformed by a simulation", True)
+    wrap.mute = True
+    assert bound() is None
+    target.constraints.clear()
+    camera = target.constraints.new("OBJECT_SOLVER")
+    assert bound() == (f"constraint '{camera.name}' on 'Target' reads the scene", False)
+    camera.mute = True
+    assert bound() is None
+    driver = target.driver_add("location", 0).driver
+    driver.expression = "bpy.context.scene.frame_current"
+    assert bound() == ("a driver on 'Target' reads the scene", False)
+    driver.expression = "frame"
+    assert bound() is None
+    variable = driver.variables.new()
+    variable.targets[0].id_type = "SCENE"
+    variable.targets[0].id = bpy.context.scene
+    assert bound() == ("a driver on 'Target' reads the scene", False)

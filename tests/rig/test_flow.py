@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Force fields as they are followed: the vectors are those by which Blender itself moves particles."""
 
+import re
 from math import inf, pi, radians
 from random import Random
 
@@ -9,8 +10,9 @@ import pytest
 from mathutils import Euler, Matrix, Vector
 
 from ik_triangulation.errors import SettingError, TargetError
+from ik_triangulation.rig.frames.body_frames import FlowInReach
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.rig.targets.surface import Streamline, field_of, flow_of
+from ik_triangulation.rig.targets.surface import FieldBehind, Streamline, field_of, flow_of
 
 from ..rigs import chain_rig, empty, place, random_vector
 
@@ -168,3 +170,52 @@ def test_a_target_that_is_no_field_to_follow_is_told_with_the_remedy():
     for speed in (0.0, -1.0, inf):
         with pytest.raises(SettingError, match=r"Tip Speed .* is no speed"):
             flow_of(limb_of(target, flow_speed=speed), bpy.context.evaluated_depsgraph_get())
+
+
+def depsgraph():
+    bpy.context.view_layer.update()
+    return bpy.context.evaluated_depsgraph_get()
+
+
+def test_a_field_behind_a_tip_leads_it_on_from_where_it_is_shown():
+    target = with_field(empty(), "WIND")
+    flow = flow_of(limb_of(target, flow_speed=0.48), depsgraph())
+    behind, way = FieldBehind(), Vector((0.0, 0.0, flow.step))
+    first = Vector((1.0, 2.0, 3.0))
+    assert behind.go(flow, 1.0, first).translation == first
+    shown = Vector((1.5, 2.0, 3.0))
+    assert (behind.go(flow, 2.0, shown).translation - first - way).length < 1e-6
+    assert (behind.go(flow, 4.0, Vector()).translation - shown - 2.0 * way).length < 1e-6
+
+
+def test_a_tip_on_a_flow_goes_no_further_than_its_limb_reaches():
+    target = with_field(empty(), "WIND")
+    limb = limb_of(target, flow_speed=24.0)
+    graph = depsgraph()
+    flow, bones = flow_of(limb, graph), limb.armature.pose.bones
+    line, tip = FlowInReach(limb), bones["Bone 2"].tail.copy()
+    reach = sum(bone.length for bone in bones)
+    assert (line.go(flow, 1.0, graph).translation - tip).length < 1e-6
+    beyond = tip + Vector((0.0, 0.0, flow.step))
+    assert (line.go(flow, 2.0, graph).translation - beyond).length < 1e-5
+    again = beyond.normalized() * reach + Vector((0.0, 0.0, flow.step))
+    assert beyond.length > reach
+    assert (line.go(flow, 3.0, graph).translation - again).length < 1e-5
+    inside = with_field(empty("Back"), "WIND")
+    inside.rotation_euler.x = pi
+    flow = flow_of(limb_of(inside, flow_speed=12.0), depsgraph())
+    back = again.normalized() * reach - Vector((0.0, 0.0, flow.step))
+    assert (line.go(flow, 4.0, graph).translation - back).length < 1e-5
+    assert (line.go(flow, 5.0, graph).translation - back + Vector((0.0, 0.0, flow.step))).length < 1e-5
+
+
+def test_what_guides_nothing_is_told_with_the_remedy():
+    dot = bpy.data.curves.new("Dot", "CURVE")
+    dot.splines.new("POLY")  # of one point
+    for ob, text in (
+        (empty("Nail"), "'Nail' is no curve and guides nothing. Choose a curve"),
+        (place(bpy.data.objects.new("Dot", dot)), "'Dot' has no length. Give it two"),
+    ):
+        with_field(ob, "GUIDE")
+        with pytest.raises(TargetError, match=re.escape(text)):
+            field_of(ob, depsgraph())

@@ -470,3 +470,42 @@ def test_a_locked_channel_beside_a_hinge_leaves_the_hinge_its_range(sign):
     pose_bone.lock_rotation[0] = True
     ends = (-0.5, 1.0) if sign > 0.0 else (-1.0, 0.5)
     assert freedom_of(pose_bone) == EulerLimits("XYZ", (0.0, 0.0, ends[0]), (0.0, 0.0, ends[1]))
+
+
+@pytest.mark.parametrize(
+    ("ends", "found"),
+    [
+        ((20.0, 150.0, 150.0), (20.0, 125.0, 125.0)),
+        ((150.0, 30.0, 140.0), (120.0, 30.0, 120.0)),
+        ((100.0, 100.0, 100.0), (90.0, 90.0, 90.0)),
+        ((90.0, 80.0, 100.0), (90.0, 80.0, 100.0)),
+    ],
+)
+def test_of_ranges_that_are_too_wide_the_widest_are_cut_until_they_add_up_to_270_degrees(ends, found):
+    pose_bone = bone("XYZ")
+    sizes = {name: radians(end) for name, end in zip("xyz", ends, strict=True)}
+    limited(
+        pose_bone,
+        **{f"use_limit_{axis}": True for axis in sizes},
+        **{f"min_{axis}": -size for axis, size in sizes.items()},
+        **{f"max_{axis}": size for axis, size in sizes.items()},
+    )
+    assert freedom_of(pose_bone).upper == pytest.approx([radians(each) for each in found], abs=1e-4)
+    assert freedom_of(pose_bone).lower == pytest.approx([-radians(each) for each in found], abs=1e-4)
+
+
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("is_limited", [False, True])
+def test_a_hinge_of_the_ik_panel_stays_one_beside_a_constraint_about_it(axis, is_limited):
+    pose_bone, letter = bone("XYZ"), "xyz"[axis]
+    for other in "xyz":
+        setattr(pose_bone, f"lock_ik_{other}", other != letter)
+    setattr(pose_bone, f"use_ik_limit_{letter}", is_limited)
+    setattr(pose_bone, f"ik_min_{letter}", -0.4)
+    setattr(pose_bone, f"ik_max_{letter}", 1.0)
+    limit = pose_bone.constraints.new("LIMIT_ROTATION")
+    change(limit, {"owner_space": "LOCAL", f"use_limit_{letter}": True, f"min_{letter}": -0.6, f"max_{letter}": 0.6})
+    found = freedom_of(pose_bone)
+    for each in range(3):
+        ends = ((-0.4 if is_limited else -0.6), 0.6) if each == axis else (0.0, 0.0)
+        assert (found.lower[each], found.upper[each]) == pytest.approx(ends, abs=1e-6)

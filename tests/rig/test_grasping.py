@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from ik_triangulation.rig.fingers import HeldSurface
+from ik_triangulation.errors import RigError, TargetError
+from ik_triangulation.rig.fingers import ClosedFinger, HeldSurface
 from ik_triangulation.rig.grasping import GraspingHand, Stage, open_rotations
 
 from ..characters import KINDS, character, part_of
 from ..jobs.test_grasp import rod
-from ..rigs import place
+from ..rigs import empty, place
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -99,3 +100,48 @@ def test_what_is_outside_is_told_at_a_sharp_corner_one_side_of_which_has_many_fa
         inside += within
         assert (surface.distance(Vector(point)) < 0.0) == within, point
     assert inside > 3
+
+
+def test_what_is_out_of_reach_or_thicker_than_the_hand_opens_is_refused():
+    kind = next(iter(KINDS))
+    rig = character(kind)
+    bpy.context.view_layer.update()
+    hand, scene, graph = GraspingHand(rig, part_of(rig, kind, "hand").name), bpy.context.scene, None
+    straight = [row.straight()[-1][1] for row in hand.rows]
+    near = rod(hand, 0.022, name="Rod")
+    graph = bpy.context.evaluated_depsgraph_get()
+    hand.check(HeldSurface(near, graph), "Rod", scene)
+    closed = hand.close(HeldSurface(near, graph))
+    assert sum(finger.touches > 0 for finger in closed.fingers) >= 3
+    assert closed.thumb is not None
+    middle = sum(hand.knuckles, Vector()) / len(hand.knuckles)
+    for reach, is_there in ((2.0, True), (2.4, False)):
+        near.location = middle + hand.palm * (0.022 + reach * hand.size)
+        bpy.context.view_layer.update()
+        surface = HeldSurface(near, bpy.context.evaluated_depsgraph_get())
+        assert surface.distance(middle) == pytest.approx(reach * hand.size, rel=0.01)
+        if is_there:
+            hand.check(surface, "Rod", scene)
+        else:
+            with pytest.raises(TargetError, match=r"'Rod' is .* away from the knuckles of .*out of the reach"):
+                hand.check(surface, "Rod", scene)
+    thumbs = [hand.thumb.phalanges(rotations)[-1][1] for rotations in hand.open_thumbs]
+    assert hand.opening == pytest.approx(max((thumb - tip).length for thumb in thumbs for tip in straight))
+    thick = rod(hand, 0.6 * hand.opening, name="Barrel", depth=3.0 * hand.opening)
+    surface = HeldSurface(thick, bpy.context.evaluated_depsgraph_get())
+    with pytest.raises(TargetError, match=r"'Barrel' is .* thick, more than .* opens .*Choose a smaller object"):
+        hand.check(surface, "Barrel", scene)
+    hand.thumb = None
+    assert hand.opening == max((t - k).length for t, k in zip(straight, hand.knuckles, strict=True))
+    closed = hand.close(HeldSurface(near, bpy.context.evaluated_depsgraph_get()))
+    assert (closed.thumb, closed.opposition, closed.all) == (None, 0.0, closed.fingers)
+    with pytest.raises(RigError, match=r"is no hand whose fingers are known\. Choose a hand with two fingers"):
+        GraspingHand(rig, part_of(rig, kind, "forearm").name)
+    with pytest.raises(TargetError, match="'Nail' has no faces to hold"):
+        HeldSurface(empty("Nail"), bpy.context.evaluated_depsgraph_get())
+
+
+def test_of_a_closed_finger_the_phalanges_that_touch_and_the_distances_of_the_others_are_counted():
+    finger = ClosedFinger((), (), (-0.01, 0.02, 0.03, 0.05), (), 0.02, ())
+    assert finger.touches == 2
+    assert finger.left == pytest.approx(0.08)

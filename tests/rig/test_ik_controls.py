@@ -6,7 +6,8 @@ import pytest
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import RigError
-from ik_triangulation.rig.controls import ik_controls_of, limbs_with_ik
+from ik_triangulation.rig.by_hand.shown_limb import stretches_of
+from ik_triangulation.rig.controls import ik_controls_of, limbs_with_ik, moved_with
 from ik_triangulation.rig.ik_controls import Showing, shown_offset
 from ik_triangulation.rig.limb import Limb
 
@@ -112,9 +113,20 @@ def too_long():
     return Limb.from_bones(rig, ["Base", *ARM], empty())
 
 
+def beside_the_arm():
+    return Limb.from_bones(ik_arm(), ["Base"], empty())
+
+
+def with_a_finger():
+    rig = ik_arm()
+    return Limb.from_bones(with_bones(rig, ("Finger", "Palm", "Palm")), [*ARM, "Finger"], empty())
+
+
 @pytest.mark.parametrize(
     ("made", "text"),
     [
+        (beside_the_arm, "'Base' has no IK controls: no IK constraint turns the bones that show it"),
+        (with_a_finger, "'Finger' is beyond the bone that the IK control of 'Palm' carries. End there"),
         (without_constraints, "'Bone 2' has no IK controls.*Choose FK controls"),
         (without_a_turn, "Nothing turns 'Palm' with its IK control 'Grip'.*Copy Rotation"),
         (with_an_object_as_target, "'Nail', which is no bone"),
@@ -223,3 +235,85 @@ def test_bones_that_copy_one_arm_or_the_other_show_both():
     ((found, its),) = limbs_with_ik(rig)
     assert found.bones == limb.bones
     assert its == controls
+
+
+def test_the_first_bone_that_ik_may_stretch_is_a_control_if_its_scale_is_free():
+    rig = switched_arm()
+    limb, first = Limb.from_bones(rig, [f"FK {name}" for name in ARM], empty()), rig.pose.bones["IK Bicep"]
+    turn = rig.pose.bones["IK Ulna"].constraints["IK"]
+    assert (turn.use_stretch, ik_controls_of(limb).base) == (True, "")
+    first.ik_stretch = 0.1
+    assert ik_controls_of(limb).base == "IK Bicep"
+    assert [each.path for each in stretches_of(rig, ik_controls_of(limb))] == ['pose.bones["IK Bicep"].ik_stretch']
+    driven = rig.pose.bones["IK Ulna"]
+    driven.ik_stretch = 0.2
+    assert [each.now for each in stretches_of(rig, ik_controls_of(limb))] == pytest.approx([0.2, 0.1])
+    driven.driver_add("ik_stretch")
+    assert [each.holder for each in stretches_of(rig, ik_controls_of(limb))] == ["IK Bicep"]
+    first.lock_scale[1] = True
+    assert ik_controls_of(limb).base == ""
+    first.lock_scale[1], turn.use_stretch = False, False
+    assert ik_controls_of(limb).base == ""
+    assert stretches_of(rig, ik_controls_of(limb)) == []
+    own = ik_arm(stretch=True)
+    own.pose.bones["Bicep"].ik_stretch = 0.1
+    assert ik_controls_of(arm_limb(own)).base == ""  # it is of the limb itself
+
+
+@pytest.mark.parametrize(("weights", "influence", "shown"), [((0, 1), 1, 1), ((1, 1), 1, 0.5), ((1, 3), 0.8, 0.6)])
+def test_an_armature_constraint_shows_a_bone_by_the_share_of_its_weights(weights, influence, shown):
+    rig = switched_arm()
+    palm = rig.pose.bones["Palm"]
+    for each in list(palm.constraints):
+        palm.constraints.remove(each)
+    both = palm.constraints.new("ARMATURE")
+    for leader, weight in zip(("FK Palm", "Grip"), weights, strict=True):
+        slot = both.targets.new()
+        slot.target, slot.subtarget, slot.weight = rig, leader, weight
+    both.influence = influence
+    controls = ik_controls_of(Limb.from_bones(rig, [f"FK {name}" for name in ARM], empty()))
+    assert controls.tip == ("FK Palm", "Palm", "Grip", "FK Palm")
+    assert controls.follows("Palm", rig) == (shown == 1)
+    both.targets[0].weight, both.targets[1].weight, both.influence = 1.0, 0.0, 1.0
+    assert not controls.follows("Palm", rig)
+    assert controls.own_side.follows("Palm", rig)
+    both.targets[0].weight = 0.0
+    assert not controls.follows("Palm", rig)
+
+
+def with_bones(rig, *specs):
+    """Give a rig more bones: the name, the parent, and a bone whose place it has."""
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    for name, parent, at in specs:
+        bone = bones.new(name)
+        bone.head, bone.tail, bone.roll = bones[at].head, bones[at].tail, bones[at].roll
+        bone.parent = bones.get(parent)
+    bpy.ops.object.mode_set(mode="POSE")
+    return rig
+
+
+def test_the_control_is_the_topmost_bone_at_its_place_below_what_moves_more_than_the_limb():
+    rig = with_bones(switched_arm(), ("Handle", "Base", "Grip"), ("Space", "Base", "Grip"), ("World", "", "Grip"))
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones["Grip"].parent = rig.data.edit_bones["Handle"]
+    rig.data.edit_bones["Handle"].parent = rig.data.edit_bones["Space"]
+    rig.data.edit_bones["Space"].parent = rig.data.edit_bones["World"]
+    bpy.ops.object.mode_set(mode="POSE")
+    limb = Limb.from_bones(rig, [f"FK {name}" for name in ARM], empty())
+    assert ik_controls_of(limb).control == "World"
+    carried = rig.pose.bones["Base"].constraints.new("CHILD_OF")  # what the arm hangs on, too
+    carried.target, carried.subtarget = rig, "World"
+    assert ik_controls_of(limb).control == "Space"
+    space = rig.pose.bones["Handle"].constraints.new("ARMATURE")
+    slot = space.targets.new()
+    slot.target, slot.subtarget = rig, "Space"
+    controls = ik_controls_of(limb)
+    assert controls.control == "Handle"  # what switches its space is above
+    assert moved_with(limb, controls) == ["Handle", "Grip"]
+    rig.pose.bones["Handle"].constraints.remove(space)
+    second = rig.pose.bones["Palm"].constraints.new("IK")
+    second.target, second.subtarget, second.chain_count, second.use_tail = rig, "Space", 1, True
+    assert ik_controls_of(limb).control == "Handle"  # the target of another IK is not only of this limb
+    second.subtarget = ""
+    assert ik_controls_of(limb).control == "Space"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A layer shows what a bake into the action shows, leaves what is below alone, and is taken away without a trace."""
 
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from math import asin, hypot
 from random import Random
 
@@ -14,12 +14,19 @@ from ik_triangulation.jobs.bake import bake, bake_body, delete_generated
 from ik_triangulation.jobs.edits.edit import pull
 from ik_triangulation.jobs.shots.keys import BodyKeySettings
 from ik_triangulation.rig.keyframes import Channel
-from ik_triangulation.rig.layers import difference, has_baked_layers, without_effect
+from ik_triangulation.rig.layers import (
+    difference,
+    has_baked_layers,
+    is_blended,
+    is_layer_on_top,
+    new_layer,
+    without_effect,
+)
 from ik_triangulation.rig.limb import Limb
 
 from ..bodies import human_rig, reaching_body
 from ..interrupted import BrokenError, FailingWrite
-from ..rigs import chain_rig, empty, key_location, nothing_lost, random_rotation, rotate
+from ..rigs import chain_rig, empty, key_location, nothing_lost, push_down, random_rotation, rotate
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -269,3 +276,38 @@ def test_a_pull_of_what_is_baked_onto_a_layer_says_so():
     bake(limb(rig, target, destination="LAYER"), 1, LAST)
     with nothing_lost(), pytest.raises(AnimationError, match="onto a layer"):
         pull(rig, tip.name, 6, (0.0, 0.0, 0.1), 3)
+
+
+def test_a_layer_of_what_is_not_animated_is_alone_and_goes_with_the_animation_data():
+    rig = chain_rig(2)
+    with nothing_lost(), ExitStack() as undo:
+        bag = new_layer(1.0, 10.0, rig, undo)
+        (track,) = rig.animation_data.nla_tracks
+        (strip,) = track.strips
+        assert (strip.action, strip.blend_type, strip.influence) == (bag.id_data, "COMBINE", 1.0)
+        assert (strip.frame_start, strip.frame_end, strip.use_animated_influence) == (1.0, 10.0, True)
+        assert is_blended(rig)
+        assert is_layer_on_top(rig.animation_data)
+    assert rig.animation_data is None
+    assert not is_blended(rig)
+
+
+def test_an_action_of_part_influence_above_others_has_it_on_its_strip_below_a_layer():
+    rig = chain_rig(2)
+    rig.pose.bones["Bone 0"].keyframe_insert("location", frame=1)
+    push_down(rig)
+    rig.pose.bones["Bone 0"].keyframe_insert("location", frame=5)
+    animation = rig.animation_data
+    assert not is_blended(rig)
+    animation.action_influence, animation.action_blend_type = 0.25, "ADD"
+    assert is_blended(rig)
+    action = animation.action
+    with ExitStack() as undo:
+        new_layer(1.0, 10.0, rig, undo)
+        strip = animation.nla_tracks[1].strips[0]
+        assert (strip.action, strip.blend_type, strip.use_animated_influence) == (action, "ADD", True)
+        assert strip.fcurves[0].evaluate(1.0) == pytest.approx(0.25)
+        assert animation.action is None
+    assert (animation.action, len(animation.nla_tracks)) == (action, 1)
+    animation.use_nla = False
+    assert not is_blended(rig)

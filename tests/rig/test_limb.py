@@ -5,7 +5,18 @@ import bpy
 import pytest
 
 from ik_triangulation.errors import ChainError, TargetError
-from ik_triangulation.rig.limb import Limb, saved_range, saved_reach
+from ik_triangulation.rig.limb import (
+    Limb,
+    check_lowest,
+    enabled_limbs,
+    enabled_tips,
+    has_limbs,
+    saved_range,
+    saved_reach,
+    select_only,
+    selected_bones,
+    selected_limb,
+)
 
 from ..rigs import chain_rig, configure, empty
 
@@ -92,3 +103,45 @@ def test_a_reach_is_saved_by_the_names_that_the_call_takes():
     stored = configure(chain_rig(2), "Bone 1", reach_path="ARC", reach_hold=4).ik_triangulation
     saved = saved_reach(stored)
     assert (saved["path"], saved["hold"]) == ("ARC", 4)
+
+
+def test_the_limbs_of_an_armature_are_those_that_are_enabled_and_have_a_target():
+    rig, target = chain_rig(4), empty()
+    assert not has_limbs(rig)
+    with pytest.raises(ChainError, match="No limb of 'Rig' is enabled and has a target"):
+        enabled_tips(rig)
+    first, last = (configure(rig, tip, target=target, chain_count=2) for tip in ("Bone 1", "Bone 3"))
+    configure(rig, "Bone 2")
+    assert has_limbs(rig)
+    assert enabled_tips(rig) == ["Bone 1", "Bone 3"]
+    assert [limb.bones for limb in enabled_limbs(rig)] == [("Bone 0", "Bone 1"), ("Bone 2", "Bone 3")]
+    last.ik_triangulation.enabled = False
+    first.ik_triangulation.use_selected = True
+    (limb,) = enabled_limbs(rig, ["Bone 1", "Bone 3"])  # those that are not above the tip are of other limbs
+    assert limb.bones == ("Bone 1",)
+
+
+def test_selected_bones_that_end_elsewhere_than_in_the_tip_are_refused():
+    rig = chain_rig(3)
+    check_lowest(rig.pose.bones["Bone 1"], ["Bone 0", "Bone 1"])
+    with pytest.raises(ChainError, match=r"selected bones end in 'Bone 2'\. Make that the active one"):
+        check_lowest(rig.pose.bones["Bone 1"], ["Bone 1", "Bone 2"])
+
+
+def test_bones_are_selected_alone_and_those_that_are_hidden_are_not_selected():
+    rig, target = chain_rig(4), empty()
+    select_only(rig, ["Bone 3", "Bone 1"])
+    assert (selected_bones(rig), rig.data.bones.active.name) == (["Bone 1", "Bone 3"], "Bone 1")
+    flagged = rig.pose.bones["Bone 1"] if hasattr(rig.pose.bones[0], "hide") else rig.data.bones["Bone 1"]
+    flagged.hide = True
+    assert selected_bones(rig) == ["Bone 3"]
+    layer = rig.data.collections.new("Layer")
+    layer.assign(rig.pose.bones["Bone 3"])
+    assert selected_bones(rig) == ["Bone 3"]
+    layer.is_visible = False
+    assert selected_bones(rig) == []
+    layer.is_visible = True
+    tip = configure(rig, "Bone 3", chain_count=2)
+    assert selected_limb(tip, target).bones == ("Bone 2", "Bone 3")
+    tip.ik_triangulation.use_selected = True
+    assert selected_limb(tip, target).bones == ("Bone 3",)

@@ -8,7 +8,7 @@ import pytest
 from mathutils import Matrix, Vector
 
 from ik_triangulation.errors import SettingError
-from ik_triangulation.rig.stance import look_of, stance_of
+from ik_triangulation.rig.stance import look_of, outwards_of, side_of, stance_of
 
 from ..bodies import human_rig
 from ..rigs import armature, chain_rig
@@ -98,3 +98,39 @@ def test_a_chosen_axis_is_taken_and_an_unknown_one_refused():
     assert look_of(rig, "head", "Y").up is None  # it looks up
     with pytest.raises(SettingError, match="'W' is unknown"):
         look_of(rig, "head", "W")
+
+
+@pytest.mark.parametrize("turn", [Matrix.Identity(3), Matrix.Rotation(1.2, 3, "Z")])
+def test_bones_whose_side_no_name_tells_are_on_that_of_the_body_where_they_are(turn):
+    rig = turned_rig(turn)
+    stance = stance_of(rig)
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        arm = [f"{part}.{side}" for part in ("upper_arm", "forearm", "hand")]
+        assert side_of(rig, stance, arm) == sign
+        told, found = outwards_of(rig, "ARM", arm, side), outwards_of(rig, "ARM", arm)
+        assert (told - found).length < 1e-6
+        way = rig.data.bones[arm[0]].parent.matrix_local.to_3x3() @ found
+        assert way.dot(stance.front) < -0.5
+        assert way.dot(turn @ Vector((sign, 0.0, 0.0))) > -1e-3
+
+
+def test_without_legs_the_trunk_tells_what_is_up_and_the_arms_what_is_ahead():
+    specs = [{"name": "spine", "head": (0, 0, 0), "tail": (0.0, 0.2, 0.5)}]
+    specs.append({"name": "spine.001", "head": (0.0, 0.2, 0.5), "tail": (0.0, 0.4, 1.0), "parent": "spine"})
+    specs.append({"name": "spine.002", "head": (0.0, 0.4, 1.0), "tail": (0.0, 0.6, 1.5), "parent": "spine.001"})
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        above = "spine.002"
+        for number, part in enumerate(("upper_arm", "forearm", "hand"), 1):
+            ends = (sign * 0.3 * number, 0.6, 1.5), (sign * 0.3 * (number + 1), 0.6, 1.5)
+            specs.append({"name": f"{part}.{side}", "head": ends[0], "tail": ends[1], "parent": above})
+            above = f"{part}.{side}"
+    front, up = stance_of(armature("Bust", specs))
+    assert (tuple(front), tuple(up)) == (pytest.approx((0.0, -1.0, 0.0)), pytest.approx((0.0, 0.0, 1.0)))
+    leaning = [
+        each | {end: (x, y + 1.5 * z, z) for end, (x, y, z) in (("head", each["head"]), ("tail", each["tail"]))}
+        for each in specs
+    ]
+    front, up = stance_of(armature("Leaning", leaning))
+    assert up.dot(Vector((0.0, 0.95, 0.5)).normalized()) > 0.99
+    assert front.dot(up) == pytest.approx(0.0, abs=1e-6)
+    assert front.z > 0.5

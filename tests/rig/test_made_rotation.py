@@ -150,3 +150,14 @@ def test_neither_the_parent_nor_the_scale_counts_and_a_copy_is_as_it_was_made():
     bpy.context.view_layer.update()
     assert is_as_made(target)
     assert is_as_made(target.copy())
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_delta_rotation_turns_a_target_unless_its_mode_has_none(mode):
+    target = made(mode)
+    bpy.context.view_layer.update()
+    before = target.matrix_world.to_quaternion()
+    target.delta_rotation_euler, target.delta_rotation_quaternion = (0.3, 0.2, 0.1), (0.8, 0.6, 0.0, 0.0)
+    bpy.context.view_layer.update()
+    stays = before.rotation_difference(target.matrix_world.to_quaternion()).angle < 1e-3
+    assert (is_as_made(target), stays) == (mode == "AXIS_ANGLE",) * 2

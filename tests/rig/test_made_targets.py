@@ -10,6 +10,7 @@ from ik_triangulation.jobs.setup import add_limbs
 from ik_triangulation.rig.frames.keyed_motion import read_keyed
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.targets.made import (
+    TargetSpace,
     is_made,
     made_targets,
     remove_all_unused,
@@ -17,7 +18,13 @@ from ik_triangulation.rig.targets.made import (
     remove_unused,
 )
 from ik_triangulation.rig.targets.motion import hangs_on_nothing_that_moves
-from ik_triangulation.rig.targets.untouched import is_untouched, place_at_tip, put_at_tip
+from ik_triangulation.rig.targets.untouched import (
+    is_not_turned_yet,
+    is_untouched,
+    place_at_tip,
+    put_at_tip,
+    remember_rotation,
+)
 
 from ..rigs import chain_rig, empty, push_down
 
@@ -182,3 +189,29 @@ def test_a_target_that_a_contact_a_stop_or_a_constraint_of_the_rig_needs_stays()
         assert not remove_unused(target, rig)
         owner.constraints.remove(constraint)
     assert remove_unused(target, rig)
+
+
+def test_a_hand_turns_with_its_arrows_only_once_these_are_turned_if_it_is_to_be_automatic():
+    _, stored = made_limb()
+    target = stored.target
+    target.empty_display_type = "ARROWS"
+    remember_rotation(target)
+    assert is_not_turned_yet(stored)
+    target.empty_display_type = "PLAIN_AXES"
+    assert not is_not_turned_yet(stored)
+    target.empty_display_type = "ARROWS"
+    for prop, value in (("orientation", "NONE"), ("target", None), ("target", chain_rig(1, name="Other"))):
+        old = getattr(stored, prop)
+        setattr(stored, prop, value)
+        assert not is_not_turned_yet(stored)
+        setattr(stored, prop, old)
+    remember_rotation(target)
+    assert is_not_turned_yet(stored)
+    target.rotation_euler.x += 0.5
+    assert not is_not_turned_yet(stored)
+
+
+def test_a_span_in_which_a_target_moves_with_something_is_named_by_it():
+    rig = chain_rig(2)
+    names = [TargetSpace(ob, bone, 1, 5).name for ob, bone in ((rig, "Bone 1"), (rig, ""), (None, ""))]
+    assert names == ["Bone 1", "Rig", ""]

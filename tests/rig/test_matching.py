@@ -9,6 +9,7 @@ from mathutils import Quaternion
 from ik_triangulation.jobs.bake import bake_body, bake_limbs
 from ik_triangulation.rig.body import RigBody
 from ik_triangulation.rig.limb import Limb
+from ik_triangulation.rig.stance import matches
 from ik_triangulation.settings.edition import keep_previous_defaults
 
 from ..characters import KINDS, character, part_of, pose_part
@@ -142,3 +143,27 @@ def test_limbs_of_older_files_keep_the_tip_at_the_head_of_their_bone():
     keep_previous_defaults([rig])
     assert (following.match, plain.is_property_set("match")) == ("TIP", False)
     assert Limb.of(rig.pose.bones["Palm"]).offset is None
+
+
+def test_fingers_match_by_their_name_and_number_and_other_bones_by_their_part():
+    kinds = list(KINDS)[:2]
+    rigs = [character(kind) for kind in kinds]
+
+    def names(part, side="L"):
+        return [part_of(rig, kind, part, side).name for rig, kind in zip(rigs, kinds, strict=True)]
+
+    def match(tip, other, side="L"):
+        return matches(rigs[0], names(tip)[0], rigs[1], names(other, side)[1])
+
+    assert match("index2", "index2")
+    assert not match("index2", "index1")
+    assert not match("index2", "middle2")
+    assert match("hand", "hand", "R")
+    assert not match("hand", "foot")
+    assert not match("hand", "index1")
+    assert not matches(rigs[0], names("hand")[0], rigs[1], "nowhere")
+    plain = [chain_rig(2, name=name, names=("prop", "other")) for name in ("One", "Two")]
+    assert matches(plain[0], "prop", plain[1], "prop")
+    assert not matches(plain[0], "prop", plain[1], "other")
+    assert matches(plain[0], "prop", plain[0], "prop")
+    assert not matches(plain[0], "prop", plain[0], "other")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Rotations are written so that they read back, without a jump, in every mode."""
 
-from math import pi, tau
+from math import acos, pi, tau
 from random import Random
 
 import bpy
@@ -11,7 +11,7 @@ from mathutils import Quaternion, Vector
 
 from ik_triangulation.kinematics import EulerLimits, Free
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.rig.rotation import rotation_of, run_of, set_rotation
+from ik_triangulation.rig.rotation import rotation_of, run_of, set_rotation, values_for
 
 from ..modes import every_euler_mode, every_mode
 from ..rigs import chain_rig, random_rotation, rotate, rotation_from, rotation_property
@@ -97,3 +97,18 @@ def test_an_axis_angle_keeps_its_sense_through_zero():
 def test_a_rotation_of_none_gives_an_axis_angle_its_length():
     values = run_of([Quaternion()], "AXIS_ANGLE", [Free()], (0.0, 0.0, 0.0, 0.0))
     assert np.linalg.norm(np.asarray(values)[0, 1:]) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("rotation", "before", "found"),
+    [
+        ((1.0, 0.0, 0.0, 0.0), (0.3, 0.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0)),
+        ((1.0, 0.0, 0.0, 0.0), (0.3, 0.0, 0.0, 2.0), (0.0, 0.0, 0.0, 1.0)),
+        ((1.0, 0.0, 0.0, 0.0), (7.0, 1.0, 0.0, 0.0), (tau, 1.0, 0.0, 0.0)),
+        ((0.6, 0.8, 0.0, 0.0), (0.0, -1.0, 0.0, 0.0), (-2.0 * acos(0.6), -1.0, 0.0, 0.0)),
+        ((-0.6, -0.8, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (2.0 * acos(0.6), 1.0, 0.0, 0.0)),
+        ((0.6, 0.0, 0.0, 0.8), (12.0, 0.0, 0.0, 1.0), (2.0 * acos(0.6) + 4.0 * pi, 0.0, 0.0, 1.0)),
+    ],
+)
+def test_an_axis_and_angle_go_on_from_those_before(rotation, before, found):
+    assert values_for(Quaternion(rotation), "AXIS_ANGLE", Free(), before) == pytest.approx(found, abs=1e-6)

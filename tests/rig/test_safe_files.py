@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Files are replaced whole and all together, or stay as they were."""
 
+import errno
 import os
 from contextlib import contextmanager
 
@@ -11,7 +12,14 @@ from ik_triangulation.errors import SettingError
 from ik_triangulation.kinematics import Free
 from ik_triangulation.maps.metric_map import write_npy, write_png
 from ik_triangulation.presets.file import Preset, PresetJoint, write_preset
-from ik_triangulation.rig.safe_files import replacing, stage_file, write_file, write_new
+from ik_triangulation.rig.safe_files import (
+    real_destination,
+    replacing,
+    stage_file,
+    stamp_of,
+    write_file,
+    write_new,
+)
 
 
 def staged(path, content):
@@ -109,3 +117,59 @@ def test_pictures_numbers_and_presets_replace_the_old_file(what, tmp_path):
     WRITERS[what](path)
     assert names(tmp_path) == {"file"}
     assert path.read_bytes() != b"old"
+
+
+def test_where_no_file_can_be_is_told_by_the_path_that_was_given(tmp_path):
+    for path, kind, text in (
+        (tmp_path / "nowhere" / "file", FileNotFoundError, os.strerror(errno.ENOENT)),
+        (tmp_path, IsADirectoryError, os.strerror(errno.EISDIR)),
+        ("a\0b", OSError, os.strerror(errno.EINVAL)),
+    ):
+        with pytest.raises(kind, match=text) as told:
+            real_destination(path)
+        assert told.value.filename == str(path)
+    assert real_destination(tmp_path / "new") == (tmp_path / "new").resolve()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes and permissions as on Unix")
+def test_what_is_no_regular_file_or_may_not_be_written_is_not_replaced(tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "old").write_bytes(b"")
+    with pytest.raises(OSError, match="It is no regular file"):
+        real_destination(tmp_path / "pipe")
+    for kept in (tmp_path / "old", tmp_path):  # root may write all, so the system is not asked
+        monkeypatch.setattr(os, "access", lambda path, _, kept=kept: path != kept.resolve())
+        with pytest.raises(PermissionError):
+            real_destination(tmp_path / "old")
+
+
+def test_a_file_is_stamped_anew_when_it_is_written(tmp_path):
+    path = tmp_path / "file"
+    assert stamp_of(path) is None
+    path.write_bytes(b"old")
+    stamp, found = stamp_of(path), path.stat()
+    assert stamp == (3, found.st_mtime_ns, found.st_ino, found.st_dev)
+    write_file(path, b"new")
+    assert stamp_of(path) != stamp
+
+
+def test_where_there_are_no_links_the_old_file_is_copied(tmp_path, monkeypatch):
+    def without_links(*_):
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", without_links)
+    old = tmp_path / "old"
+    old.write_bytes(b"old")
+    with replacing([staged(old, b"new")]) as kept:
+        assert (old.read_bytes(), kept[old].read_bytes()) == (b"new", b"old")
+    assert names(tmp_path) == {"old"}
+
+
+def test_an_interruption_while_writing_leaves_nothing_behind(tmp_path):
+    def stop(temporary):
+        temporary.write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stage_file(tmp_path / "new", stop)
+    assert names(tmp_path) == set()

@@ -31,6 +31,7 @@ from ..rigs import (
     evaluated_tip,
     key_location,
     nothing_lost,
+    place,
     random_vector,
     rotate,
 )
@@ -362,3 +363,29 @@ def test_a_foot_stands_on_the_mesh_that_it_is_given():
     rig.pose.bones["foot.L"].ik_triangulation.hold = True
     rig.pose.bones["foot.L"].ik_triangulation.target = mesh
     assert mesh_under(RigBody(rig, (), ("foot.L",)), "foot.L").target == mesh
+
+
+@pytest.mark.parametrize("scale", [(1.0, 1.0, 1.0), (1.5, 0.7, -1.2)], ids=str)
+def test_straight_above_or_below_the_nearest_place_of_a_mesh_is_found(scale):
+    mesh = terrain(height=lambda x, y: 0.5 * x, faces=4)
+    mesh.location, mesh.rotation_euler, mesh.scale = (0.1, -0.2, 0.3), (0.2, 0.1, 0.7), scale
+    surface, into, up = ShownMesh(mesh, graph()), mesh.matrix_world.inverted(), Vector((0.1, 0.2, 1.0)).normalized()
+    side = (into.transposed().to_3x3() @ Vector((-0.5, 0.0, 1.0))).normalized()  # square to its plane, world space
+    for point in (Vector((0.2, 0.1, 1.0)), Vector((-0.3, 0.2, -1.5)), Vector((0.0, 0.0, 0.31))):
+        place, normal = surface.along(point, up)
+        x, _, z = into @ place
+        assert z == pytest.approx(0.5 * x, abs=1e-5)
+        assert (place - point).cross(up).length < 1e-5
+        assert abs(normal.dot(side)) == pytest.approx(1.0, abs=1e-5)
+        assert normal.length == pytest.approx(1.0, abs=1e-6)
+    assert surface.along(Vector((9.0, 0.0, 0.0)), up) is None
+
+
+@pytest.mark.parametrize(("height", "found"), [(0.4, 0.0), (0.6, 1.0), (-3.0, 0.0), (7.0, 1.0)])
+def test_of_places_above_and_below_the_nearer_one_is_taken(height, found):
+    corners = [(x, y, z) for z in (0.0, 1.0) for x, y in ((-1.0, -1.0), (1.0, -1.0), (0.0, 1.0))]
+    mesh = bpy.data.meshes.new("Floors")
+    mesh.from_pydata(corners, [], [(0, 1, 2), (3, 4, 5)])
+    surface = ShownMesh(place(bpy.data.objects.new("Floors", mesh)), graph())
+    touch = surface.along(Vector((0.1, -0.2, height)), Z)
+    assert tuple(touch.place) == pytest.approx((0.1, -0.2, found), abs=1e-6)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Switches that keep deform bones from following a limb are named."""
 
+import bpy
 import pytest
 
 from ik_triangulation.jobs.bake import bake
+from ik_triangulation.rig.by_hand.shown_limb import find_switch, switches_of
 
 from ..jobs.interfering import LAST, by_object, doubled, limb
 
@@ -29,3 +31,72 @@ def test_what_copies_the_limb_from_another_place_is_not_meant_to_follow():
     report = bake(limb(rig, target), 1, LAST)
     assert report.all_reached
     assert not report.not_following
+
+
+def follows(rig):
+    """Whether the second chain stands with the first, which is turned."""
+    for i in range(3):
+        rig.pose.bones[f"Bone {i}"].rotation_quaternion = (0.9, 0.3, 0.2, 0.1)
+
+    def all_follow(depsgraph):
+        shown = rig.evaluated_get(depsgraph).pose.bones
+        return all((shown[f"Skin {i}"].tail - shown[f"Bone {i}"].tail).length < 1e-4 for i in range(3))
+
+    return all_follow
+
+
+SKIN = ("Skin 0", "Skin 1", "Skin 2")
+
+
+def test_the_value_of_a_property_that_makes_bones_follow_is_found_and_nothing_stays_changed():
+    rig, target = doubled()
+    holder, name, now, value = by_object(rig)
+    arm = limb(rig, target)
+    switch, found = find_switch(arm, SKIN, follows(rig), 1.0, bpy.context.scene)
+    assert (switch.holder, switch.name, switch.path, found) == (holder, name, '["limb"]', value)
+    assert (switch.now, rig["limb"]) == (now, now)
+    rig["limb"] = 0
+    rig.keyframe_insert('["limb"]', frame=1)
+    rig["limb"] = 3
+    rig.keyframe_insert('["limb"]', frame=9)
+    assert [switch.at(frame, bpy.context.scene) for frame in (1, 9)] == [0.0, 3.0]
+    (curve,) = switch.curves
+    again, found = find_switch(arm, SKIN, follows(rig), 1.0, bpy.context.scene)
+    assert (again.path, found, curve.mute) == (switch.path, value, False)
+    switch.set(2.0)
+    assert rig["limb"] == 2
+    assert type(rig["limb"]) is int
+
+
+def test_without_drivers_the_influence_or_the_mute_of_the_constraint_is_the_switch():
+    rig, target = doubled()
+    arm, copy = limb(rig, target), rig.pose.bones["Skin 0"].constraints[0]
+    copy.influence = 0.0
+    switch, value = find_switch(arm, SKIN, follows(rig), 1.0, bpy.context.scene)
+    assert (switch.name, switch.holder, value) == ("influence", "Skin 0: Copy Transforms", 1.0)
+    copy.influence, copy.mute = 1.0, True
+    switch, value = find_switch(arm, SKIN, follows(rig), 1.0, bpy.context.scene)
+    assert (switch.name, value, copy.mute) == ("mute", 0.0, True)
+    rig.pose.bones["Skin 1"].constraints[0].mute = True  # no single one does it
+    assert find_switch(arm, SKIN, follows(rig), 1.0, bpy.context.scene) is None
+
+
+def test_properties_behind_further_drivers_are_found_once_and_what_is_no_number_is_none():
+    rig, _ = doubled()
+    rig["first"], rig["second"], rig["word"] = 1.0, 0.5, "on"
+
+    def drive(owner, prop, *paths):
+        driver = owner.driver_add(prop).driver
+        for path in paths:
+            variable = driver.variables.new()
+            variable.targets[0].id, variable.targets[0].data_path = rig, path
+
+    for i in range(3):
+        drive(rig.pose.bones[f"Skin {i}"].constraints[0], "influence", '["second"]', '["word"]', '["nothing"]')
+    assert [switch.path for switch in switches_of(rig, SKIN)] == ['["second"]']
+    drive(rig, '["second"]', '["first"]', '["second"]')
+    assert [switch.path for switch in switches_of(rig, SKIN)] == ['["first"]']
+    action = rig.driver_add('["first"]').driver.variables.new()
+    action.type = "TRANSFORMS"
+    action.targets[0].id = rig
+    assert switches_of(rig, SKIN) == []

@@ -7,13 +7,30 @@ import bpy
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.errors import ChainError, TargetError
+from ik_triangulation.errors import ChainError, RigError, TargetError
 from ik_triangulation.kinematics.rotation import orientation, rotation_angle
 from ik_triangulation.rig.frames.samples import frame_of
-from ik_triangulation.rig.targets.motion import TargetHandle
+from ik_triangulation.rig.targets.motion import (
+    TargetHandle,
+    carried_by_nothing_but,
+    hangs_on_nothing_that_moves,
+    into_location,
+    into_rotation,
+)
 
 from ..modes import every_mode
-from ..rigs import INHERIT_SCALE, chain_rig, curves_of, empty, key_frames, place, random_rotation, random_vector, rotate
+from ..rigs import (
+    INHERIT_SCALE,
+    chain_rig,
+    curves_of,
+    empty,
+    key_frames,
+    place,
+    push_down,
+    random_rotation,
+    random_vector,
+    rotate,
+)
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -180,3 +197,104 @@ def test_what_cannot_be_dragged_is_refused_in_words():
         TargetHandle(target, "", depsgraph())
     with pytest.raises(ChainError, match="Bone 'gone' is not in 'Rig'"):
         TargetHandle(chain_rig(1), "gone", depsgraph())
+    linked = empty("Flat")
+    linked.parent = target.parent
+    with pytest.raises(TargetError, match=r"'Flat' \(or a parent\) is scaled to zero"):
+        into_location(linked, "", depsgraph(), BY)
+
+
+@pytest.mark.parametrize("how", ["nothing", "parent", "bone", "child of", "copied location", "delta"])
+def test_a_change_in_the_world_is_one_of_the_channels_whatever_carries_them(how):
+    target = carried(how)
+    before = frame_of(target, "", depsgraph())
+    change = into_location(target, "", depsgraph(), BY)
+    target.location = target.location + change
+    assert (frame_of(target, "", depsgraph()).translation - before.translation - BY).length < 1e-5
+    vector = 0.7 * Vector((1.0, 2.0, -0.5)).normalized()
+    turn = into_rotation(target, "", depsgraph(), vector)
+    assert turn.length == pytest.approx(0.7, abs=1e-5)
+    target.rotation_euler = (
+        Quaternion(turn.normalized(), turn.length) @ target.rotation_euler.to_quaternion()
+    ).to_euler()
+    turned = orientation(frame_of(target, "", depsgraph()).to_3x3()) @ orientation(before.to_3x3()).conjugated()
+    assert rotation_angle(turned, TURN) < 1e-5
+
+
+def test_a_change_in_the_world_is_one_of_the_channels_of_a_bone():
+    rig = chain_rig(3, gaps=(2,))
+    rig.rotation_euler, rig.scale = (0.4, 0.1, -0.8), (2.0, 2.0, 2.0)
+    rotate(rig.pose.bones["Bone 1"], Quaternion((0.8, 0.1, 0.5, -0.2)).normalized())
+    before, bone = frame_of(rig, "Bone 2", depsgraph()), rig.pose.bones["Bone 2"]
+    bone.location = into_location(rig, "Bone 2", depsgraph(), BY)
+    assert (frame_of(rig, "Bone 2", depsgraph()).translation - before.translation - BY).length < 1e-5
+    turn = into_rotation(rig, "Bone 2", depsgraph(), 0.7 * Vector((1.0, 2.0, -0.5)).normalized())
+    bone.rotation_quaternion = Quaternion(turn.normalized(), turn.length)
+    turned = orientation(frame_of(rig, "Bone 2", depsgraph()).to_3x3()) @ orientation(before.to_3x3()).conjugated()
+    assert rotation_angle(turned, TURN) < 1e-4
+
+
+def test_what_was_moved_or_turned_is_keyed_at_a_time_unless_a_modifier_takes_no_keys():
+    target = empty()
+    handle = TargetHandle(target, "", depsgraph())
+    handle.key_at(2.5)
+    assert curves_of(target) == []
+    handle.move(BY)
+    handle.key_at(2.5)
+    assert [(curve.data_path, key_frames(curve)) for curve in curves_of(target)] == [("location", [2.5])] * 3
+    handle.turn(TURN)
+    handle.key_at(4.0)
+    assert {curve.data_path: key_frames(curve) for curve in curves_of(target)} == {
+        "location": [2.5, 4.0],
+        "rotation_euler": [4.0],
+    }
+    assert {curve.group.name for curve in curves_of(target)} == {"Object Transforms"}
+    curves_of(target)[0].modifiers.new("GENERATOR")
+    with pytest.raises(RigError, match=r"F-Curves of 'Target' take no keys|'Target' could not be keyed"):
+        handle.key_at(6.0)
+
+
+def test_a_target_hangs_on_nothing_that_moves_if_all_above_it_stays():
+    target, parent, above = empty(), empty("Parent"), empty("Above")
+    assert hangs_on_nothing_that_moves(target, "")
+    assert not hangs_on_nothing_that_moves(chain_rig(2), "Bone 1")
+    target.parent, parent.parent = parent, above
+    target.keyframe_insert("location", frame=1)  # its own do not count
+    above.keyframe_insert("hide_render", frame=1)
+    assert hangs_on_nothing_that_moves(target, "")
+    for ob, change in (
+        (above, lambda: above.keyframe_insert("scale", frame=1)),
+        (above, lambda: above.keyframe_insert("delta_location", frame=1)),
+        (parent, lambda: parent.driver_add("rotation_euler", 0)),
+        (parent, lambda: parent.constraints.new("LIMIT_LOCATION")),
+        (target, lambda: target.constraints.new("CHILD_OF")),
+    ):
+        change()
+        assert not hangs_on_nothing_that_moves(target, "")
+        if ob.animation_data and ob.animation_data.drivers:
+            ob.driver_remove("rotation_euler", 0)
+        ob.animation_data_clear()
+        for each in list(ob.constraints):
+            ob.constraints.remove(each)
+        assert hangs_on_nothing_that_moves(target, "")
+    above.keyframe_insert("scale", frame=1)
+    push_down(above)
+    assert not hangs_on_nothing_that_moves(target, "")
+    target.parent = place(bpy.data.objects.new("Path", bpy.data.curves.new("Path", "CURVE")))
+    assert not hangs_on_nothing_that_moves(target, "")
+    target.parent = chain_rig(2, name="Other")
+    target.parent_type, target.parent_bone = "BONE", "Bone 1"
+    assert not hangs_on_nothing_that_moves(target, "")
+
+
+def test_a_target_that_is_carried_by_a_constraint_is_not_where_its_location_says():
+    rig, target = chain_rig(2), empty()
+    assert carried_by_nothing_but(rig, target)
+    target.parent = rig
+    assert carried_by_nothing_but(rig, target)
+    target.parent = empty("Other")
+    assert not carried_by_nothing_but(rig, target)
+    target.parent = None
+    child = target.constraints.new("CHILD_OF")
+    assert not carried_by_nothing_but(rig, target)
+    child.mute = True
+    assert carried_by_nothing_but(rig, target)

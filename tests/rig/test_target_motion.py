@@ -11,8 +11,9 @@ from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.stance import look_of
 from ik_triangulation.rig.targets.motion import TargetMotion
 
+from ..ik_rigs import ARM, ik_arm
 from ..modes import every_mode
-from ..rigs import chain_rig, configure, empty
+from ..rigs import chain_rig, configure, empty, rotate
 
 pytestmark = pytest.mark.usefixtures("empty_scene", "addon")
 
@@ -28,6 +29,8 @@ def limb_to(target, subtarget=""):
 def test_set_as_they_are_seen_the_channels_bring_the_target_to_the_tip(mode):
     target = empty()
     target.rotation_mode, target.scale = mode, (2.0, 2.0, 2.0)
+    target.delta_location, target.delta_rotation_euler = (0.3, -0.2, 0.1), (0.5, 0.2, -0.4)
+    target.delta_rotation_quaternion = Quaternion((0.9, 0.1, -0.3, 0.2)).normalized()
     target.parent = empty("Parent")
     target.parent.matrix_world = Matrix.LocRotScale((1.0, 2.0, 3.0), Euler((0.4, 0.5, 0.6)), (0.5, 0.5, 0.5))
     motion = TargetMotion(limb_to(target))
@@ -98,3 +101,80 @@ def test_targets_that_cannot_be_keyed_are_named():
     flat.scale = (0.0, 1.0, 1.0)
     with pytest.raises(TargetError, match=r"'Flat'.*scaled to zero"):
         TargetMotion(limb_to(flat)).see(bpy.context.evaluated_depsgraph_get(), 1.0)
+    limb.armature.pose.bones["Bone 2"].ik_triangulation.shape = "FLOW"
+    with pytest.raises(TargetError, match="'Target' is a field to follow, and follows no tip"):
+        TargetMotion(Limb.of(limb.armature.pose.bones["Bone 2"]))
+
+
+@pytest.mark.parametrize("constraint", ["", "muted", "CHILD_OF"])
+def test_a_bone_goes_to_the_tip_as_an_object_does(constraint):
+    other = chain_rig(2, name="Other", gaps=(1,))
+    other.rotation_euler, other.scale = (0.3, -0.2, 0.9), (1.5, 1.5, 1.5)
+    rotate(other.pose.bones["Bone 0"], Quaternion((0.8, 0.1, 0.5, -0.2)).normalized())
+    bone = other.pose.bones["Bone 1"]
+    if constraint:
+        child = bone.constraints.new("CHILD_OF")
+        child.target, child.mute = empty("Holder", (0.3, 0.1, 0.2)), constraint == "muted"
+        child.target.rotation_euler = (0.2, 0.9, -0.4)
+    bone.location = (0.1, 0.2, -0.3)
+    motion = TargetMotion(limb_to(other, "Bone 1"))
+    graph = bpy.context.evaluated_depsgraph_get()
+    motion.see(graph, 1.0)
+    assert motion.apart(0, graph) > 0.1
+    location, rotation = motion.channels()
+    assert {location.bone, rotation.bone} == {"Bone 1"}
+    bone.location, bone.rotation_quaternion = location.values[0], rotation.values[0]
+    assert motion.apart(0, bpy.context.evaluated_depsgraph_get()) < 1e-4
+
+
+def test_a_target_at_an_offset_goes_where_the_offset_takes_the_tip_back_to_it():
+    target = empty()
+    target.rotation_euler, target.scale = (0.4, 0.1, -0.7), (2.0, 2.0, 2.0)
+    limb = limb_to(target)
+    turn = Quaternion((0.9, 0.1, -0.3, 0.2)).normalized()
+    place = Vector((0.1, -0.2, 0.3))
+    how = {"orientation": "FULL", "use_offset": True, "offset_location": tuple(place), "offset_rotation": tuple(turn)}
+    motion = TargetMotion(Limb.from_tip(limb.armature, "Bone 2", target, **how))
+    graph = bpy.context.evaluated_depsgraph_get()
+    motion.see(graph, 1.0)
+    target.location, target.rotation_euler = (each.values[0] for each in motion.channels())
+    bpy.context.view_layer.update()
+    armature = limb.armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    tip = armature.pose.bones["Bone 2"]
+    assert (target.matrix_world @ place - armature.matrix_world @ tip.tail).length < 1e-5
+    turned = target.matrix_world.to_quaternion() @ turn
+    assert turned.rotation_difference((armature.matrix_world @ tip.matrix).to_quaternion()).angle < 1e-3
+
+
+def test_a_target_whose_orientation_is_not_read_is_turned_only_if_it_may_be():
+    target = empty()
+    target.rotation_euler = (0.4, 0.1, -0.7)
+    limb = limb_to(target)
+    limb.armature.pose.bones["Bone 2"].ik_triangulation.orientation = "NONE"
+    limb = Limb.of(limb.armature.pose.bones["Bone 2"])
+    for turns in (True, False):
+        motion = TargetMotion(limb, turns)
+        motion.see(bpy.context.evaluated_depsgraph_get(), 1.0)
+        rotation = motion.channels()[1].values[0]
+        stays = rotation == pytest.approx(tuple(target.rotation_euler), abs=1e-5)
+        assert stays is not turns
+
+
+def test_a_bone_that_is_matched_goes_head_to_head_and_turned_alike():
+    rig = ik_arm()
+    for bone in rig.pose.bones:
+        for each in list(bone.constraints):
+            bone.constraints.remove(each)
+    limb = Limb.from_bones(rig, ARM, rig, subtarget="Grip")
+    assert limb.offset.matched
+    for name, turn in (("Bicep", (0.9, 0.1, 0.3, -0.2)), ("Palm", (0.8, 0.3, 0.1, 0.4))):
+        rotate(rig.pose.bones[name], Quaternion(turn).normalized())
+    bpy.context.view_layer.update()
+    motion, (palm, grip) = TargetMotion(limb), (rig.pose.bones[name] for name in ("Palm", "Grip"))
+    motion.see(bpy.context.evaluated_depsgraph_get(), 1.0)
+    grip.location, grip.rotation_quaternion = (each.values[0] for each in motion.channels())
+    bpy.context.view_layer.update()
+    assert (grip.head - palm.head).length < 1e-5
+    rests = [rig.data.bones[name].matrix_local.to_quaternion() for name in ("Grip", "Palm")]
+    alike = grip.matrix.to_quaternion() @ rests[0].conjugated() @ rests[1]
+    assert alike.rotation_difference(palm.matrix.to_quaternion()).angle < 1e-3

@@ -7,6 +7,7 @@ from ik_triangulation.ui import preferences
 from ik_triangulation.ui.overlay import ghost
 
 from .fights import fought
+from .operators.led import leading
 
 
 @pytest.fixture
@@ -23,3 +24,9 @@ def no_fight_left(addon):
 def research_tools(monkeypatch):
     """Research Tools are on in the preferences, which only an installed extension has."""
     monkeypatch.setattr(preferences, "has_research_tools", lambda context: True)
+
+
+@pytest.fixture
+def led(monkeypatch):
+    """What a mouse does with an operator: led(name, scenario, **properties), see operators/led.py."""
+    return leading(monkeypatch)

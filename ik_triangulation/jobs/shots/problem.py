@@ -183,7 +183,7 @@ class BodyProblem:
         found = {}
         for name in self.rig.planted:
             tip = self.body.tip(name)
-            leg = next((limb for limb in anatomy.limbs if limb.end == tip.joint), None)
+            leg = next((limb for limb in anatomy.limbs if limb.has_end and limb.end == tip.joint), None)
             if leg is None or anatomy.parts[leg.upper] != Part.THIGH:
                 continue
             shin = rest[tip.joint, :, :3].T @ (rest[leg.middle, :, 3] - rest[leg.end, :, 3])

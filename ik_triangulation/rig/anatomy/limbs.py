@@ -13,7 +13,7 @@ import numpy as np
 from bpy.types import Object
 from mathutils import Vector
 
-from .names import BESIDE, BodyPart
+from .names import BESIDE, BodyPart, part_by_name
 from .shape import FRONT, UP, parts_by_shape
 from .skeleton import ARM_ROOTS, Parts, RestBone, RestBones, RestPoint, children, parents, parts_by_name
 
@@ -120,8 +120,14 @@ class RestBody:
     def _is_whole(self, kind: LimbKind) -> bool:
         """Tell whether the names give one limb for each side, with all its parts."""
         limbs = {limb.side: limb for limb in self.limbs(kind)}
-        whole = {"L", "R"} <= limbs.keys() and all(len(limb.bones) >= len(kind.parts) for limb in limbs.values())
+        least = len(kind.parts) - any(self._is_named_by_tail(limb.bones[0]) for limb in limbs.values())
+        whole = {"L", "R"} <= limbs.keys() and all(len(limb.bones) >= least for limb in limbs.values())
         return whole and all(self._is_only(limb) for limb in limbs.values())
+
+    def _is_named_by_tail(self, name: str) -> bool:
+        """Tell whether a bone has the name of the next part: then what would be a hand by its name is none."""
+        said = part_by_name(name)
+        return said is not None and self._parts[name].part not in said.part.split("|")
 
     def _is_only(self, limb: BodyLimb) -> bool:
         """Tell whether no other limb of the same role has a name for the same part, as front legs may."""

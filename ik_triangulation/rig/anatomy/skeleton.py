@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import dist
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from .names import BESIDE, BodyPart, part_by_name
 
 RestPoint = tuple[float, float, float]
 Parts = dict[str, BodyPart]
+_ROWS = ("clavicle", "upper_arm", "forearm", "hand"), ("hip", "thigh", "shin", "foot", "toe")  # of limbs
 ARM_ROOTS, LEG_ROOTS = {"clavicle", "upper_arm"}, {"thigh"}
 
 _MIRRORED = 0.02  # of the size: distance up to which two joints are mirror images
@@ -74,6 +76,7 @@ def parts_by_name(bones: RestBones) -> Parts:
         if "|" in part.part:
             parts[name] = replace(part, part=_decided(parts, bones, below, name))
     _divide_spine(parts, bones)
+    _name_by_heads(parts, bones)
     return parts
 
 
@@ -100,6 +103,30 @@ def _first_below(parts: Parts, below: Mapping[str, Sequence[str]], name: str) ->
         elif part.side == parts[name].side:
             found.add(part.part)
     return found
+
+
+def _name_by_heads(parts: Parts, bones: RestBones) -> None:
+    """Move the parts of limbs whose names are those of the joints at the bones' tails to the bones that they are.
+
+    Then the first ones of both sides begin at one place, as hips lead to both, and the next two are the long ones.
+    """
+    for girdle, *told in _ROWS:
+        lines = {part.side: line for end, part in parts.items() if (line := _line_of(told[:3], end, parts, bones))}
+        if not {"L", "R"} <= lines.keys():
+            continue
+        upper, lower, end = (bones[name].length for name in lines["L"])
+        apart = dist(*(bones[lines[side][0]].head for side in "LR"))
+        if apart < _MIRRORED * lower and min(lower, end) * max(upper, lower) > max(lower, end) * min(upper, lower):
+            moved = dict(zip(told, (girdle, *told), strict=False))
+            for name, part in list(parts.items()):
+                if part.part in moved and part.side:
+                    parts[name] = replace(part, part=moved[part.part])
+
+
+def _line_of(told: Sequence[str], end: str, parts: Parts, bones: RestBones) -> list[str]:
+    """Return the bones of these parts, one after the other, the last of which is `end`; empty if they are others."""
+    line = [end, *parents(bones, end)][: len(told)][::-1]
+    return line if [parts[name].part for name in line if name in parts] == list(told) else []
 
 
 def _divide_spine(parts: Parts, bones: RestBones) -> None:

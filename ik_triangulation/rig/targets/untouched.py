@@ -105,9 +105,8 @@ def _rotation(target: Object, curves: Sequence[FCurve] = ()) -> Quaternion:
     for curve in curves:
         values[curve.data_path][curve.array_index] = curve.keyframe_points[0].co.y
     mode = target.rotation_mode
-    return rotation_from(values[delta], mode if delta in _DELTAS.values() else "QUATERNION") @ rotation_from(
-        values[path], mode
-    )
+    turned = rotation_from(values[path], mode)
+    return turned if mode == "AXIS_ANGLE" else rotation_from(values[delta], mode) @ turned  # which has no delta
 
 
 def _paths(target: Object) -> tuple[str, str]:

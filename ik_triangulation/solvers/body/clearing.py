@@ -141,7 +141,7 @@ def thickness_of(body: Body, factor: float) -> Thickness | None:
         [limb for limb in tree.anatomy.limbs if parts[limb.upper] == part] for part in (Part.UPPER_ARM, Part.THIGH)
     )
     sides = legs if len(legs) > 1 else arms
-    if factor <= 0.0 or len(sides) < 2 or not any(arm.upper in swivels for arm in arms):
+    if factor <= 0.0 or len(sides) < 2 or not any(arm.upper in swivels and arm.has_end for arm in arms):
         return None
     rest = Geometry(tree, states_of([body.rest_pose()]))
     found = _Found(rest)
@@ -157,7 +157,7 @@ def thickness_of(body: Body, factor: float) -> Thickness | None:
     own = {arm.upper: found.add_bone(arm.upper, rest.heads[arm.middle, :, 0], _UPPER_ARM) for arm in arms}
     capsules, keeping = found.capsules(factor), []
     for arm in arms:
-        if arm.upper in swivels:
+        if arm.upper in swivels and arm.has_end:
             end = swivels[arm.upper]
             thick = _FOREARM * lengths(rest.heads[arm.end] - rest.heads[arm.middle])
             thin = _HAND * lengths(rest.tip(end) - rest.heads[arm.end])

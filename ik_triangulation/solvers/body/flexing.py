@@ -25,7 +25,7 @@ from ...kinematics import Cone, EulerLimits, Framed, Free, Freedom, unframed
 from ...kinematics.arrays import Indices, Numbers
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import cross, dot, exponential, lengths, normalized, product, rotate
-from ...kinematics.body_anatomy import Part, TwoPartLimb, joints_between
+from ...kinematics.body_anatomy import ARM_PARTS, Part, TwoPartLimb, joints_between
 from ...kinematics.framed import allowed_flexion, hinge_axis
 
 _ROOT_MOVE = 3.0
@@ -48,7 +48,7 @@ _OFF_HINGE = 0.05  # share of compliance of an elbow or knee off the hinge that 
 _ALONG = 0.9  # cosine of the angle between an axis and the one about which a joint prefers to bend
 _AS_WANTED = 0.5  # cosine of the angle between that axis and the one that anatomy wants
 _BEND, _BENT = 0.2, 0.5  # [rad] to which a straight joint is bent, if it is bent by less than that share
-_BACK = 0.1  # [rad] of range from which on a joint may bend the wrong way
+_BACK = 0.01  # [rad] of range from which on a joint may bend the wrong way, if only by what a preset leaves it
 _STRAIGHT = 0.35  # [rad] of bend up to which a reference does not tell where a joint bends to
 _INCLINES = 0.2  # of the reach: error of a reference from which on its straight limbs are inclined to bend
 _INCLINED = 1.0  # [rad] of bend to which posture inclines a straight joint at most
@@ -57,6 +57,22 @@ _INCLINED = 1.0  # [rad] of bend to which posture inclines a straight joint at m
 def two_part_limbs(tree: Tree) -> tuple[TwoPartLimb, ...]:
     """Return the arms and legs of a tree."""
     return tree.anatomy.limbs
+
+
+def wrist_of(geometry: Geometry, limb: TwoPartLimb) -> Numbers:
+    """Return where the lower part of a limb ends (3, F), such as its wrist or ankle: the tip of one without an end."""
+    return geometry.heads[limb.end] if limb.has_end else geometry.tip(_tip_of(geometry.tree, limb))
+
+
+def length_of(tree: Tree, limb: TwoPartLimb) -> float:
+    """Return the length of both parts of a limb [Blender units]."""
+    lower = tree.joints[limb.end].offset if limb.has_end else tree.tips[_tip_of(tree, limb)].place
+    return tree.joints[limb.middle].offset.length + lower.length
+
+
+def _tip_of(tree: Tree, limb: TwoPartLimb) -> int:
+    """Return the number of the first tip to which a limb leads."""
+    return next(number for number, tip in enumerate(tree.tips) if tree.above[limb.middle, tip.joint])
 
 
 def parts_of_body(tree: Tree) -> tuple[Part, ...]:
@@ -128,8 +144,10 @@ def _on_hinges(tree: Tree) -> Numbers:
         if hinge is None or not isinstance(own, EulerLimits):
             continue
         way, turn = Vector(), Quaternion()
-        for j in joints_between(tree.above, limb.middle, limb.end):
+        tip = None if limb.has_end else tree.tips[_tip_of(tree, limb)]
+        for j in joints_between(tree.above, limb.middle, limb.end if tip is None else tip.joint):
             way, turn = way + turn @ tree.joints[j].offset, turn @ tree.joints[j].rest
+        way = way if tip is None else way + turn @ tip.place
         across = hinge.cross(way).normalized()
         frame = freedom.frame if isinstance(freedom, Framed) else Quaternion()
         for row, axis in zip(np.flatnonzero(tree.joint_of == limb.middle), own.axes, strict=True):
@@ -211,7 +229,7 @@ def inclination(tree: Tree, values: Numbers) -> Numbers:
     """
     every = np.broadcast_to(values.sum(0), values.shape)
     parts = parts_of_body(tree)
-    is_hand = np.array([parts[tip.joint] == Part.HAND for tip in tree.tips])[:, None]
+    is_hand = np.array([parts[tip.joint] in ARM_PARTS for tip in tree.tips])[:, None]
     return np.clip(np.sqrt(np.where(is_hand, values, every)) / (_INCLINES * tree.size), 0.0, 1.0)
 
 
@@ -240,11 +258,13 @@ def _joints(tree: Tree) -> tuple[Indices, Numbers]:
 
 def _bends(tree: Tree, states: States) -> Numbers:
     """Bends of elbows and knees (j, F) [rad], negative where they are the other way than the joints prefer."""
-    uppers, joints, ends = np.array(bending_limbs(tree), np.intp).T
+    limbs = bending_limbs(tree)
+    uppers, joints, _ = np.array(limbs, np.intp).T
     own = _joints(tree)[1]
     geometry = Geometry.of(tree, states)
     heads, frames = geometry.heads, geometry.frames[joints][:, :, :3]
-    first, second = heads[joints] - heads[uppers], heads[ends] - heads[joints]
+    wrists = np.array([wrist_of(geometry, limb) for limb in limbs])
+    first, second = heads[joints] - heads[uppers], wrists - heads[joints]
     axes = rotate(frames, own)
     turn = cross(first, second)
     bend = np.arctan2(lengths(turn), dot(first, second))

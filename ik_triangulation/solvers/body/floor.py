@@ -23,7 +23,7 @@ from ...kinematics.arrays import Columns, Indices, Mask, Numbers, averaged_in_ti
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import at, lengths
 from ...kinematics.body_anatomy import ARM_PARTS, Part
-from .flexing import parts_of_body, two_part_limbs
+from .flexing import length_of, parts_of_body, two_part_limbs, wrist_of
 
 _HIPS = 0.25  # of the leg: least height of the hips
 _SOLE = 0.02  # of the leg: height of the tip of a foot above its sole
@@ -155,7 +155,7 @@ def stood(tree: Tree, states: States, tasks: Sequence[Task]) -> States | None:
     geometry = Geometry(tree, states)
     ways = np.array([task.measure(geometry).errors for _, _, task in feet])  # (n, 3, F)
     heights = np.einsum("i,nif->nf", up, ways)
-    longest = [sum(tree.joints[j].offset.length for j in (limb.middle, limb.end)) for limb, *_ in feet]
+    longest = [length_of(tree, limb) for limb, *_ in feet]
     bears = 1.0 / (1.0 + ((heights - heights.min(0)) / (_LIFT * max(longest))) ** 2)
     bears = (1.0 - _OVER) / len(feet) + _OVER * bears / bears.sum(0)
     tips = np.array([geometry.tip(tip) for _, tip, _ in feet])
@@ -164,10 +164,10 @@ def stood(tree: Tree, states: States, tasks: Sequence[Task]) -> States | None:
     move -= up[:, None] * (up @ move)
     rise = heights.min(0)
     for (limb, _, _), way, length in zip(feet, ways, longest, strict=True):
-        line = geometry.heads[limb.end] + way - geometry.heads[limb.upper] - move  # from where the hip is level
+        line = wrist_of(geometry, limb) + way - geometry.heads[limb.upper] - move  # from where the hip is level
         below = up @ line
         aside = lengths(line - up[:, None] * below)
-        long = np.maximum(_STRAIGHT * length, lengths(geometry.heads[limb.end] - geometry.heads[limb.upper]))
+        long = np.maximum(_STRAIGHT * length, lengths(wrist_of(geometry, limb) - geometry.heads[limb.upper]))
         rise = np.minimum(rise, below + np.sqrt(np.maximum(long**2 - aside**2, (_LOWEST * length) ** 2)))
     rise = averaged_in_time(rise, _AVERAGES // 2 if len(states) > 1 else 0)
     moved = geometry.shifted(tree.root_ways.T @ (tree.root_ways @ (move + up[:, None] * rise)))
@@ -175,9 +175,7 @@ def stood(tree: Tree, states: States, tasks: Sequence[Task]) -> States | None:
         limb = limbs[tip]
         if parts[limb.upper] not in ARM_PARTS:
             continue
-        arm = lengths(moved.tip(tip) - moved.heads[limb.end]).max() + sum(
-            tree.joints[j].offset.length for j in (limb.middle, limb.end)
-        )
+        arm = lengths(moved.tip(tip) - wrist_of(moved, limb)).max() + length_of(tree, limb)
         far = lengths(moved.tip(tip) + task.measure(moved).errors - moved.heads[limb.upper])
         if (far > _REACHED * arm).any():
             return None

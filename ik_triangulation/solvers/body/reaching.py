@@ -230,6 +230,11 @@ class Reaching:
         amounts = np.repeat(BEGIN[:, None], len(at), 1) if begin is None else begin[:, at]
         steps, longest = (_STEPS, _LONGEST) if begin is None else (_AGAIN, _IN_A_DRAG)
         amounts = self.cheapest(amounts, at, goals, steps, longest)
+        if begin is None:  # a hinge lowers the shoulder of a hand overhead: what is nearest is not always cheapest
+            none = np.zeros_like(amounts)
+            idle = self.cost(none, at, goals) < self.cost(amounts, at, goals)
+            if idle.any():
+                amounts[:, idle] = self.cheapest(none[:, idle], at[idle], self._goals(ways, at[idle]), steps)
         amounts = np.where(np.abs(amounts) < _NOTHING, 0.0, amounts)
         for row, values in zip(found, amounts, strict=True):
             row[at] = values
@@ -470,7 +475,7 @@ def reaching_of(
     held = {task.tip for task in tasks if task.level == Level.HOLD and is_place(task)}
     for limb in two_part_limbs(tree):
         own = [tip for tip in sorted(held) if tree.above[limb.end, tree.tips[tip].joint]]
-        if own and parts[limb.upper] == Part.THIGH:
+        if own and parts[limb.upper] == Part.THIGH and limb.has_end:
             legs.append((*limb, own[0]))
     return Reaching(tree, reference, legs, steady) if legs and tree.moves_root else None
 

@@ -36,11 +36,13 @@ from ...kinematics.batch.algebra import (
     rotate_back,
 )
 from ..natural.solving import swivelled
+from ..natural.two_bones import suits
 from ..solver import PLAIN_LIMB, LimbForm
 
 _BENT, _DEEP = radians(50.0), radians(120.0)  # bend of a knee at which it begins to open, and at which it is open
 _OPEN = radians(22.0)  # swivel of a knee that is open, off straight ahead of its foot
 _NEAR = np.array([1.0])  # of the limb's length: tolerance of goals that are where the tip is
+_WITHOUT_END = 2  # joints of an arm or leg without hand or foot
 _HASTY, _HASTIER = 0.22, 1.5  # [rad] turn in a frame that is never too fast, and times the largest that a limb had
 
 
@@ -96,15 +98,15 @@ def _limb(
     own = TreeTip(len(joints) - 1, place, turn @ tip.rotation, reach)
     moving = tuple(j for j in line if j not in turned)
     outwards = _outwards(tree).get(moving)
-    form = PLAIN_LIMB if outwards is None else LimbForm(has_end=True, flexion=outwards)
+    form = PLAIN_LIMB if outwards is None else LimbForm(has_end=len(moving) > _WITHOUT_END, flexion=outwards)
     return LimbOfBody(moving, number, Tree(joints, range(-1, len(joints) - 1), [own]), form)
 
 
 def _outwards(tree: Tree) -> dict[tuple[int, ...], Vector]:
-    """Directions of elbows and knees of arms and legs, by the first joints of their three parts."""
+    """Directions of elbows and knees of arms and legs, by the first joints of their parts."""
     anatomy = tree.anatomy
     pairs = zip(anatomy.limbs, anatomy.outwards, strict=False)
-    return {tuple(limb): outwards for limb, outwards in pairs if outwards is not None}
+    return {tuple(dict.fromkeys(limb)): outwards for limb, outwards in pairs if outwards is not None}
 
 
 @lru_cache(maxsize=32)
@@ -115,7 +117,7 @@ def limbs_with_swivel(tree: Tree) -> tuple[tuple[int, int], ...]:
     """
     found = []
     for joints in _outwards(tree):
-        upper, middle, end = joints
+        upper, middle, end = joints[0], joints[1], joints[-1]
         tips = [number for number, tip in enumerate(tree.tips) if tree.above[upper, tip.joint]]
         if len(tips) != 1 or tree.tips[tips[0]].joint != end or (upper == 0 and tree.moves_root):
             continue
@@ -148,6 +150,8 @@ def with_swivels(
             goals.append(OrientTask(rotation=turned, length=RADIAN * limb.tree.size, tolerance=near))
         goals += [bare.take(slice(None)) for task, bare in own if isinstance(task, PoleTask)]
         joints = list(limb.joints)
+        if not suits(limb.tree, goals, limb.form.has_end):
+            continue
         there = limb.frames(tree, geometry, rotations)
         most = max(_HASTIER * _largest_turn(rotations[joints]), _HASTY)
         for calm in dict.fromkeys((smoothing, 1.0)):

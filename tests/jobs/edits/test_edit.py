@@ -10,10 +10,13 @@ from mathutils import Euler, Matrix, Quaternion
 
 from ik_triangulation.errors import AnimationError, SettingError
 from ik_triangulation.jobs.bake import bake, delete_generated
-from ik_triangulation.jobs.edits.edit import pull
+from ik_triangulation.jobs.edits.edit import BakeChange, BakedPoses, _frames_around, pull
+from ik_triangulation.jobs.setup import set_up_body
+from ik_triangulation.rig.keyframes.channelbags import channelbag_of
 from ik_triangulation.rig.limb import Limb
 
-from ...bodies import followed_rig, tails
+from ...bodies import followed_rig, human_rig, tails
+from ...ik_rigs import arm_limb, ik_arm
 from ...interrupted import writes_that_undo_all
 from ...rigs import curve_of, empty, nothing_lost
 
@@ -149,3 +152,84 @@ def _turned(rig):
         bpy.context.scene.frame_set(frame)
         found.append((rig.matrix_world @ rig.pose.bones["hand.L"].matrix).to_quaternion())
     return found
+
+
+def test_a_part_is_solved_with_some_frames_of_the_bake_around_it():
+    assert list(_frames_around((1, 41, 1), [10, 11, 12], 5)) == list(range(5, 18))
+    assert list(_frames_around((1, 41, 1), [3, 4, 39], 5)) == list(range(1, 42))
+    assert list(_frames_around((1, 41, 4), [13, 17], 6)) == [5, 9, 13, 17, 21, 25]
+    assert list(_frames_around((2, 20, 4), [6, 10], 40)) == [2, 6, 10, 14, 18]
+    assert list(_frames_around((1, 3, 0.5), [2], 0.5)) == [1, 1.5, 2, 2.5, 3]
+
+
+def test_poses_between_the_frames_of_a_bake_are_those_on_the_shorter_way():
+    turns = [Quaternion((1.0, 0.0, 0.0), angle) for angle in (0.0, 0.4, 1.0)]
+    rows = np.array([turns[0], [-each for each in turns[1]], turns[2]]).T[None]
+    known = BakedPoses([1, 3, 5], ["Arm"], rows, np.array([[0.0, 2.0, 6.0], [0.0, 0.0, 0.0], [1.0, 1.0, 3.0]]))
+    found = known.at([0.0, 1, 2, 3, 4.5, 5, 9])
+    for column, angle in enumerate((0.0, 0.0, 0.2, 0.4, 0.85, 1.0, 1.0)):
+        shown = Quaternion(found.rotations[0, :, column])
+        assert shown.magnitude == pytest.approx(1.0)
+        assert abs(shown.dot(Quaternion((1.0, 0.0, 0.0), angle))) == pytest.approx(1.0, abs=1e-6)
+    assert found.locations[0].tolist() == [0.0, 0.0, 1.0, 2.0, 5.0, 6.0, 6.0]
+    assert found.locations[2].tolist() == [1.0, 1.0, 1.0, 1.0, 2.5, 3.0, 3.0]
+    one = BakedPoses([4], ["Arm"], rows[..., :1]).at([1, 4, 7])
+    assert one.locations is None
+    assert np.array_equal(one.rotations, np.repeat(rows[..., :1], 3, axis=2))
+
+
+def test_an_edit_moves_what_is_shown_as_it_moves_the_bake_and_not_outside():
+    frames, same = range(1, 12), np.array([[1.0, 0.0, 0.0, 0.0]])
+    still = np.repeat(same.T[None], len(frames), axis=2)
+    turn = Quaternion((0.0, 0.0, 1.0), 0.5)
+    turned = np.repeat(np.array([turn]).T[None], len(frames), axis=2)
+    way = np.zeros((3, len(frames)))
+    before = BakedPoses(frames, ["Arm"], still, way)
+    change = BakeChange(before, BakedPoses(frames, ["Arm"], turned, way + 0.25), 6)
+    inside = range(3, 10)
+    shown = np.repeat(still[..., 2:9], 2, axis=0)
+    found = change.rotations(["Other", "Arm"], shown, inside, inside)
+    assert np.array_equal(found[0], shown[0])
+    assert abs(Quaternion(found[1, :, 3]).dot(turn)) == pytest.approx(1.0, abs=1e-6)
+    assert found[1, :, [0, -1]] == pytest.approx(np.repeat(same, 2, axis=0), abs=1e-6)
+    moved = change.locations(way[:, 2:9] + 1.0, inside, inside)
+    assert moved[:, 3] == pytest.approx(1.25)
+    assert moved[:, [0, -1]] == pytest.approx(1.0)
+    assert change.rotations(["Arm"], still, frames, frames) == pytest.approx(turned)
+    unlocated = BakeChange(before, before._replace(locations=None), 6)
+    assert unlocated.locations(way, frames, frames) is way
+
+
+def test_a_target_that_cannot_be_keyed_and_a_method_that_does_not_look_around_are_named(rig):
+    report = bake(limb(rig, solver="TRIANGULATION"), 1, 12)
+    assert not report.warnings
+    report = pull(rig, "hand.L", 6, (0.0, 0.0, 0.02), 4)
+    assert [each for each in report.warnings if "solved by Natural" in each]
+    assert report.all_reached
+    assert [*report.numbers] == [*range(2, 11)]
+    assert report.keys == report.full_keys > 0
+    target = rig.pose.bones["hand.L"].ik_triangulation.target
+    for index in range(3):
+        target.driver_add("location", index).driver.expression = "0.5"
+    with nothing_lost(), pytest.raises(AnimationError, match=r"The location of target .Target hand\.L. has a driver"):
+        pull(rig, "hand.L", 6, (0.0, 0.0, 0.02), 4)
+
+
+def test_what_cannot_be_pulled_says_why_and_nothing_changes(rig):
+    with nothing_lost(), pytest.raises(AnimationError):
+        pull(rig, "hand.L", 6, (0.0, 0.0, 0.02))  # nothing is baked
+    bake(limb(rig), 1, 12)
+    channelbag_of(rig).fcurves.clear()
+    with nothing_lost(), pytest.raises(AnimationError, match=r"'hand\.L' has no baked keys in the active action"):
+        pull(rig, "hand.L", 6, (0.0, 0.0, 0.02))
+    body = human_rig("Body")
+    set_up_body(body)
+    with nothing_lost(), pytest.raises(AnimationError, match=r"The target of 'hand\.L' was not moved or keyed yet"):
+        pull(body, "hand.L", 6, (0.0, 0.0, 0.02))
+    arm = ik_arm()
+    made = arm_limb(arm)
+    stored = arm.pose.bones["Palm"].ik_triangulation
+    stored.target, stored.chain_count, stored.keys_on = made.target, 3, "IK"
+    bake(Limb.of(arm.pose.bones["Palm"]), 1, 6)
+    with nothing_lost(), pytest.raises(AnimationError, match="'Palm' is baked onto IK controls"):
+        pull(arm, "Palm", 3, (0.0, 0.0, 0.02))

@@ -8,13 +8,14 @@ from mathutils import Vector
 
 from ik_triangulation.errors import AnimationError, ChainError, SettingError
 from ik_triangulation.jobs.bake import bake
-from ik_triangulation.jobs.edits.retime import Retime, retime
+from ik_triangulation.jobs.edits.retime import Retime, _is_curved, retime
 from ik_triangulation.jobs.edits.trail import PullDrag
+from ik_triangulation.rig.keyframes.arrays import get_keys
 from ik_triangulation.rig.limb import Limb
 
 from ...bodies import followed_rig, set_up_rig, tails
 from ...interrupted import writes_that_undo_all
-from ...rigs import curves_of, key_frames, nothing_lost
+from ...rigs import curves_of, empty, key_frames, nothing_lost
 
 pytestmark = pytest.mark.usefixtures("empty_scene", "addon")
 LAST, AT, SHIFT, FALLOFF = 60, 25, 6, 18
@@ -119,3 +120,46 @@ def test_a_drag_along_the_trail_shows_what_its_end_keys(rig):
     assert drag.finish().all_reached
     assert (rig.pose.bones["hand.L"].tail - shown).length < 5e-3
     assert (tails(rig, "hand.L", [AT + 4])[0] - before[AT - 1]).length < 1e-4
+
+
+def test_only_curves_that_move_and_are_smooth_all_the_way_get_keys_in_between():
+    target = empty()
+    for frame, value in ((1, 0.0), (10, 1.0), (20, 1.0), (30, 1.0), (40, 3.0)):
+        target.location = (value, 0.0, 0.0)
+        target.keyframe_insert("location", frame=frame)
+    curve = curves_of(target)[0]
+
+    def curved(first, last):
+        return _is_curved(get_keys(curve), (first, 0.0, last))
+
+    assert (curved(1, 40), curved(1, 10), curved(10, 30), curved(20, 40)) == (True, True, False, True)
+    curve.keyframe_points[1].interpolation = "LINEAR"
+    assert (curved(1, 40), curved(1, 10), curved(10, 40), curved(20, 40)) == (False, True, False, True)
+    curve.keyframe_points[1].interpolation, curve.keyframe_points[3].interpolation = "BEZIER", "CONSTANT"
+    assert (curved(1, 40), curved(1, 30), curved(30, 40)) == (False, True, False)
+
+
+def test_times_within_the_falloff_go_over_into_those_outside():
+    edit = Retime(20.0, 10, "LINEAR", 4.0)
+    assert [edit.moved(frame) for frame in (5, 10, 15, 20, 25, 30, 35)] == [5, 10, 17, 24, 27, 30, 35]
+    assert edit.sources([5, 10, 17, 24, 27, 30, 35]) == pytest.approx([5, 10, 15, 20, 25, 30, 35])
+    before, after = edit.samples()
+    assert (before[0], before[-1], after[0], after[-1]) == (10.0, 30.0, 10.0, 30.0)
+    assert len(before) == 641
+    with pytest.raises(SettingError, match="no valid number of frames"):
+        Retime(20.0, 10, "LINEAR", float("nan"))
+    with pytest.raises(SettingError, match=r"\+10 frames within 10 .* falloff of 12 frames or more"):
+        Retime(20.0, 10, "LINEAR", 10.0)
+    assert Retime(20.0, 10, "LINEAR", -8.0).moved(20.0) == 12.0
+
+
+def test_a_target_without_keys_of_its_own_place_or_hidden_by_a_track_is_refused(rig):
+    target = rig.pose.bones["hand.L"].ik_triangulation.target
+    track = target.animation_data.nla_tracks.new()
+    track.is_solo = True
+    with nothing_lost(), pytest.raises(AnimationError, match="is solo"):
+        retime(rig, "hand.L", AT, 2)
+    target.animation_data.nla_tracks.remove(track)
+    target.animation_data.action = None
+    with nothing_lost(), pytest.raises(AnimationError, match=r"no keys of target 'Target hand\.L' to move in time"):
+        retime(rig, "hand.L", AT, 2)

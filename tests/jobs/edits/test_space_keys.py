@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Keyframes in a space: those that move keep their places in the world, those that repeat and what follows are held."""
 
+import bpy
 import numpy as np
 import pytest
-from mathutils import Matrix, Vector
+from mathutils import Matrix, Quaternion, Vector
 
-from ik_triangulation.jobs.edits.space_keys import TargetSeen, frames_to_change, plan_for_space
+from ik_triangulation.jobs.edits.space_keys import SpacePlan, TargetSeen, frames_to_change, plan_for_space, planned_keys
 from ik_triangulation.jobs.edits.spaces import AitkenSteps
+from ik_triangulation.rig.keyframes.arrays import get_keys
+from ik_triangulation.rig.timeline import Clock
+
+from ...rigs import curves_of, empty
 
 START, END = 10.0, 20.0
 
@@ -67,3 +72,37 @@ def test_steps_of_an_iteration_are_relaxed(slope):
     for _ in range(3):
         place = place + steps.step("Hips", wanted + (place - wanted) * slope - place)
     assert (place - wanted).length < 1e-5
+
+
+def test_keys_that_a_plan_changes_get_free_handles_and_rotations_go_on_the_shorter_way(empty_scene):
+    target, turns = empty(), [Quaternion((0.0, 0.0, 1.0), angle) for angle in (0.0, 1.0, 2.0)]
+    target.rotation_mode = "QUATERNION"
+    for frame, turn in zip((1, 10, 20), turns, strict=True):
+        target.rotation_quaternion = turn
+        target.keyframe_insert("rotation_quaternion", frame=frame)
+    half = Matrix.Rotation(2.0, 4, "Z")
+    plan = SpacePlan({1.0: Matrix(), 10.0: half, 20.0: Matrix.Rotation(4.0, 4, "Z")}, {})
+    keys = {curve.array_index: get_keys(curve) for curve in curves_of(target)}
+    before = {index: {name: column.copy() for name, column in each.items()} for index, each in keys.items()}
+    found = planned_keys(keys, plan, "rotation_quaternion", target, Clock(bpy.context.scene, target), turns[0])
+    rows = np.array([found[index]["co"][:, 1] for index in range(4)]).T
+    for row, angle in zip(rows, (0.0, 3.0, 6.0), strict=True):
+        assert abs(Quaternion(row).dot(Quaternion((0.0, 0.0, 1.0), angle))) == pytest.approx(1.0, abs=1e-6)
+    assert min(np.sum(rows[1:] * rows[:-1], axis=1)) > 0.0
+    for index, each in found.items():
+        for side in ("handle_left_type", "handle_right_type"):
+            assert each[side][0] == before[index][side][0] != each[side][1] == each[side][2], index
+        for name in ("co", "handle_left", "handle_right"):
+            assert each[name][0].tolist() == before[index][name][0].tolist()
+            assert each[name][:, 0] == pytest.approx(before[index][name][:, 0])
+
+
+def test_euler_angles_go_on_as_they_turned_before(empty_scene):
+    target = empty()
+    for frame, angle in ((1, 0.0), (10, 3.0), (20, 6.0)):
+        target.rotation_euler = (0.0, 0.0, angle)
+        target.keyframe_insert("rotation_euler", frame=frame)
+    plan = SpacePlan({frame: Matrix.Rotation(0.5, 4, "Z") for frame in (1.0, 10.0, 20.0)}, {})
+    keys = {curve.array_index: get_keys(curve) for curve in curves_of(target)}
+    found = planned_keys(keys, plan, "rotation_euler", target, Clock(bpy.context.scene, target), (0.0, 0.0, 0.0))
+    assert found[2]["co"][:, 1] == pytest.approx([0.5, 3.5, 6.5], abs=1e-5)

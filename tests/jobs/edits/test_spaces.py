@@ -15,7 +15,7 @@ from ik_triangulation.jobs.edits.edit import pull
 from ik_triangulation.jobs.edits.edited_part import Pull
 from ik_triangulation.jobs.edits.mirror import mirror_motion
 from ik_triangulation.jobs.edits.retime import retime
-from ik_triangulation.jobs.edits.spaces import end_space, remove_space, set_space, spaces_of
+from ik_triangulation.jobs.edits.spaces import end_space, last_frame_from, remove_space, set_space, spaces_of
 from ik_triangulation.jobs.removal import remove_everything
 from ik_triangulation.jobs.setup import add_limbs
 from ik_triangulation.jobs.shots.problem import body_of
@@ -279,3 +279,21 @@ def test_a_write_that_fails_undoes_all(shot):
         set_space(rig, "hand.L", table, frame_start=START, frame_end=END)
     assert (seam.failed, target.constraints[0].inverse_matrix) == (True, inverse)
     writes_that_undo_all(lambda: set_space(rig, "hand.L", rig, "spine.001", 30, 40))
+
+
+def test_a_space_goes_up_to_the_next_one_and_needs_an_object_that_is_there_and_a_target_without_drivers(shot):
+    rig, target, table = shot
+    scene, view_layer = bpy.context.scene, bpy.context.view_layer
+    assert last_frame_from(rig, "hand.L", 10, scene) == LAST
+    set_space(rig, "hand.L", table, "", START, END)
+    found = [last_frame_from(rig, "hand.L", start, scene) for start in (START - 5, START, END, END + 1, LAST + 7)]
+    assert found == [START - 1, END, END, LAST, LAST + 7]
+    hidden = empty("Hidden")
+    hidden.hide_viewport = True
+    view_layer.update()
+    with nothing_lost(), pytest.raises(TargetError, match="'Hidden' is not in this scene, or disabled"):
+        set_space(rig, "hand.L", hidden, "", END + 5, END + 9)
+    target.driver_add("rotation_euler", 0).mute = True
+    target.driver_add("location", 1)
+    with nothing_lost(), pytest.raises(AnimationError, match=r"target 'Target hand\.L' has a driver"):
+        set_space(rig, "hand.L", table, "", END + 5, END + 9)

@@ -8,10 +8,11 @@ from mathutils import Vector
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.errors import IKError
-from ik_triangulation.jobs.edits.trail import PullDrag, hips_above, read_trail
+from ik_triangulation.jobs.edits.trail import PullDrag, hips_above, keyed_frames, pose_frames, read_trail
 
 from ...bodies import set_up_rig, tails
-from ...rigs import nothing_lost
+from ...characters import character, part_of
+from ...rigs import chain_rig, curve_of, nothing_lost
 
 pytestmark = pytest.mark.usefixtures("addon")
 
@@ -77,6 +78,7 @@ def test_a_drag_shows_what_its_end_keys_and_the_feet_stay(rig):
 def test_esc_restores_frame_pose_and_all_else(rig):
     bpy.context.scene.frame_set(3)
     rig.pose.bones["shin.L"].location.x = 0.01  # posed without a key
+    rig.pose.bones["hand.R"].ik_triangulation.target.location.x += 0.1  # so is this, off its keys
     with nothing_lost():
         drag = PullDrag(rig, HAND, AT, FALLOFF, *where())
         drag.pull(OFFSET, FALLOFF, "LINEAR")
@@ -89,3 +91,30 @@ def test_what_cannot_be_dragged_says_why_and_nothing_changes(rig):
         PullDrag(rig, HAND, LAST + 5, FALLOFF, *where())
     with nothing_lost(), pytest.raises(IKError, match="is held"):
         PullDrag(rig, "foot.L", AT, FALLOFF, *where())
+
+
+def test_without_a_target_the_frames_are_those_keyed_by_hand_and_else_those_of_the_bake(empty_scene):
+    rig, scene = chain_rig(6), bpy.context.scene
+    bone = rig.pose.bones["Bone 4"]
+    assert pose_frames(rig, ["Bone 4"], range(1, 30), scene) == []
+    for name, frame in (("Bone 4", 3), ("Bone 1", 7), ("Bone 0", 9), ("Bone 5", 11), ("Bone 4", 40)):
+        rig.pose.bones[name].keyframe_insert("rotation_quaternion", frame=frame)
+    assert keyed_frames(bone, range(1, 30), scene) == [3.0, 7.0]
+    assert pose_frames(rig, ["Bone 4"], range(1, 30), scene) == [3, 7]
+    assert pose_frames(rig, ["Bone 4", "Bone 5"], range(1, 30), scene) == [3, 7, 11]
+    assert pose_frames(rig, [], range(1, 30), scene) == [3, 7, 9, 11]
+    for name in ("Bone 4", "Bone 1", "Bone 0", "Bone 5"):
+        for index in range(4):
+            for key in curve_of(rig, name, index).keyframe_points:
+                key.type = "GENERATED" if key.co.x != 9.0 else "KEYFRAME"
+    assert keyed_frames(bone, range(1, 30), scene) == []
+    assert pose_frames(rig, ["Bone 4"], range(1, 30), scene) == [9]
+    for index in range(4):
+        curve_of(rig, "Bone 0", index).keyframe_points[0].type = "GENERATED"
+    assert pose_frames(rig, ["Bone 4"], range(1, 30), scene) == [3, 7, 9, 11]
+
+
+def test_the_hips_above_a_bone_are_those_of_the_character_or_what_it_hangs_on(empty_scene):
+    assert hips_above(chain_rig(4).pose.bones["Bone 3"]) == "Bone 0"
+    rig = character("Mixamo")
+    assert hips_above(part_of(rig, "Mixamo", "hand")) == "mixamorig:Hips"

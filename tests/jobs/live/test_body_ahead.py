@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """All frames of a live body with animated targets are solved once, until something they depend on changes."""
 
+from dataclasses import replace
+
 import bpy
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from ik_triangulation.goals.from_goals import Refusal
 from ik_triangulation.jobs.live.motion import AheadOfBake, LiveGoals, solve_ahead, solve_shown_ahead
 from ik_triangulation.jobs.setup import set_up_body
 from ik_triangulation.jobs.shots.problem import BodyProblem, body_of
+from ik_triangulation.rig.body import Contact
 from ik_triangulation.rig.frames.body_samples import body_now, read_body
 
 from ...bodies import HANDS, SMALL, human_rig, set_up_rig
@@ -102,3 +105,22 @@ def test_a_hand_that_nobody_has_moved_goes_along_as_in_a_bake(empty_scene):
     states, _ = finished(problem.path(bpy.context.scene))
     rotations = [problem.body.tree.rotations(each) for each in (found.states, states)]
     assert (2.0 * np.arccos(np.minimum(1.0, np.abs((rotations[0] * rotations[1]).sum(1))))).max() < np.radians(1.0)
+
+
+def test_where_the_present_frame_is_solved_alone_it_says_why(rig):
+    scene, view_layer = bpy.context.scene, bpy.context.view_layer
+    view_layer.update()
+    body = body_of(rig, "hand.L")
+    goals = LiveGoals(body, view_layer.depsgraph, 1.0)
+    samples = body_now(body, view_layer.depsgraph, 1.0, scene)
+
+    def refused(body, frame=1.0):
+        now = goals.first._replace(frame=frame)
+        return solve_ahead(body, "hand.L", goals, now, samples, None, scene, view_layer)
+
+    contact = Contact("foot.L", 1, 5)
+    assert "contacts" in refused(replace(body, contacts=(contact,))).reason
+    for frame in (1.5, 0.0, LAST + 1.0):
+        assert refused(body, frame) == Refusal("the frame is none of those that are baked", chosen=True)
+    alone = solve_shown_ahead(body, "hand.L", samples._replace(frames=[1.5]), scene, view_layer)
+    assert alone == Refusal("the frame is none of those that are baked", chosen=True)

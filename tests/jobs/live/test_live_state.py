@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A body with keys of any bone, or of the place of its hips, is animated; others can be live over it."""
 
+from math import inf
+from time import perf_counter
+from types import SimpleNamespace
+
 import bpy
 import pytest
 
+from ik_triangulation.jobs.live import following
 from ik_triangulation.jobs.live.character import LiveBody
 from ik_triangulation.jobs.live.state import LiveChannels, is_animated
 from ik_triangulation.jobs.shots.problem import body_of
@@ -52,3 +57,58 @@ def test_an_armature_that_is_gone_is_none():
     assert state.armature() == rig
     bpy.data.objects.remove(rig)
     assert state.armature() is None
+
+
+class Waiting(SimpleNamespace):
+    """A live limb that only remembers what it is told to do."""
+
+    def __init__(self, ago, **values):
+        then = perf_counter() - ago
+        super().__init__(comes_to_rest=True, moved=then, changed=then, untold=False, done=[], problem="", **values)
+        self.scene, self.frame = bpy.context.scene.session_uid, bpy.context.scene.frame_current
+
+    def armature(self):
+        return "Rig"
+
+    def rest(self, armature):
+        self.done.append(("rest", armature))
+        return len(self.done) < 2
+
+    def key(self, armature, *_):
+        self.done.append(("key", armature))
+
+
+def test_live_poses_rest_and_are_keyed_once_nothing_has_moved_for_a_while(monkeypatch):
+    calm, moved = Waiting(1.0), Waiting(0.0)
+    monkeypatch.setattr(following, "_live", {(1, "a"): calm, (1, "b"): moved})
+    later = []
+    monkeypatch.setattr(following, "_call_later", lambda timer, seconds: later.append(timer))
+    assert following._rest() == following._SETTLED
+    assert following._key() == following._SETTLED
+    assert (calm.done, moved.done) == ([], [])
+    moved.comes_to_rest = False
+    assert following._rest() is None
+    assert (calm.done, calm.untold, moved.done, moved.untold) == ([("rest", "Rig")], True, [("rest", "Rig")], True)
+    assert later == [following._measure] * 2
+    assert following._rest() is None
+    assert len(later) == 2  # what already rests is not measured again
+    calm.done.clear(), moved.done.clear()
+    moved.changed, calm.frame = calm.changed, calm.frame + 1
+    assert following._key() is None
+    assert (calm.done, moved.done) == ([], [("key", "Rig")])
+    assert (calm.changed, moved.changed) == (-inf, -inf)
+    assert following._key() is None
+    assert moved.done == [("key", "Rig")]
+
+
+def test_what_animates_a_rig_is_read_again_once_somebody_keys_it():
+    rig = set_up_rig()
+    state = LiveBody(rig, body_of(rig, "hand.L"), "hand.L", bpy.context.scene)
+    first = state.moving(rig, set(), False)
+    assert state.moving(rig, {bpy.context.scene}, False) is first
+    assert state.moving(rig, {rig}, True) is first, "a change of frame touches the rig as well"
+    second = state.moving(rig, {rig}, False)
+    assert second is not first
+    action = rig.pose.bones["hand.L"].ik_triangulation.target.animation_data.action
+    assert state.moving(rig, {action}, False) is not second
+    assert not state.solve_upcoming(0.0)

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Solved frames are judged by what Blender shows of them, and what is missed is named."""
 
+from dataclasses import replace
 from math import radians
 
 import bpy
 import pytest
-from mathutils import Quaternion, Vector
+from mathutils import Matrix, Quaternion, Vector
 
+from ik_triangulation.errors import RigError
 from ik_triangulation.jobs.pose import solve_pose
-from ik_triangulation.jobs.shots.frame_solver import FrameResult, JudgedFrames, Shown, follow
+from ik_triangulation.jobs.shots.frame_solver import FrameResult, JudgedFrames, Shown, _begin, at_frame, follow
 from ik_triangulation.jobs.shots.keys import WrittenKeys
 from ik_triangulation.jobs.shots.measure import NOT_MEASURED, missed_frames, moved_inside, none_due, report_of
 from ik_triangulation.rig.armature import Bones
@@ -108,3 +110,27 @@ def test_what_is_handed_in_as_shown_is_what_a_frame_is_judged_by():
         assert result.reached == reached
         assert result.error == pytest.approx((shown.tip - tip).length, abs=2e-3)
         assert result.angle == pytest.approx(rotation.rotation_difference(shown.rotation).angle, abs=2e-3)
+
+
+def test_a_frame_is_solved_from_the_pose_that_is_chosen():
+    rig = chain_rig(3)
+    rig.pose.bones["Bone 1"].rotation_quaternion = Quaternion((1.0, 0.0, 0.0), 0.4)
+    bpy.context.view_layer.update()
+    limb = Limb.from_tip(rig, "Bone 2", empty(), solver="TRIANGULATION")
+    bones = Bones(rig, limb.bones, limb.solved)
+    now = sample(limb, bpy.context.evaluated_depsgraph_get(), 1.0)
+    start = at_frame(now, bones)
+    before = start.copy()
+    before.put(0, Quaternion((0.0, 0.0, 1.0), 0.7))
+
+    def begun(before, **settings):
+        return [each.angle for each in _begin(replace(limb, **settings), start, before).rotations]
+
+    assert begun(before, start_from="REST") == pytest.approx([0.0, 0.0, 0.0])
+    assert begun(before, start_from="PREVIOUS") == pytest.approx([0.7, 0.4, 0.0], abs=1e-6)
+    assert begun(None, start_from="PREVIOUS") == pytest.approx([0.0, 0.4, 0.0], abs=1e-6)
+    for settings in ({"start_from": "ANIMATED"}, {"solver": "NATURAL"}):
+        assert begun(before, **settings) == pytest.approx([0.0, 0.4, 0.0], abs=1e-6)
+    flat = now.rig._replace(base=now.rig.base @ Matrix.Diagonal((1.0, 0.0, 1.0, 1.0)))
+    with pytest.raises(RigError, match=r"^Frame 1: "):
+        at_frame(now._replace(rig=flat), bones)

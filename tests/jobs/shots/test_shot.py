@@ -10,13 +10,14 @@ from ik_triangulation.goals.target_shapes import TARGET_SHAPES
 from ik_triangulation.jobs.bake import bake
 from ik_triangulation.jobs.shots.frame_solver import follow
 from ik_triangulation.jobs.shots.limb_problem import LimbProblem
+from ik_triangulation.jobs.shots.natural_shot import solve_naturally
 from ik_triangulation.jobs.shots.shot import frames_of, solve_together
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.armature import Bones
 from ik_triangulation.rig.frames.reader import FrameReader
 from ik_triangulation.solvers.solve import SOLVERS
 
-from ...rigs import chain_rig, empty
+from ...rigs import chain_rig, curves_of, empty
 from ..moving import limb, moving
 
 FRAMES = range(1, 41)
@@ -194,3 +195,17 @@ def test_each_frame_tells_the_steps_that_it_took():
     assert steps[0] == next(follow(the_limb, *read(the_limb, FRAMES[:3]))).solution.iterations
     assert sum(steps[1:]) > 0
     assert max(steps[1:]) <= 60
+
+
+def test_distances_of_an_unevenly_scaled_rig_are_those_in_the_world():
+    rig, target = moving(4)
+    rig.scale = (0.5, 1.0, 2.0)
+    for curve in curves_of(target):
+        for key in curve.keyframe_points:
+            key.co.y += 3.0
+    the_limb = limb(rig, target)
+    shot = finished(solve_naturally(the_limb, *read(the_limb, range(1, 5)), bpy.context.scene))
+    places = [each.now.rig.world @ each.goal.target.closest(each.pose.tip) for each in shot]
+    wanted = [(each.now.rig.world @ each.pose.tip - place).length for each, place in zip(shot, places, strict=True)]
+    assert min(wanted) > 0.5
+    assert shot.distances == pytest.approx(np.array(wanted), rel=1e-4)

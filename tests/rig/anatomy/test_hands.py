@@ -4,7 +4,7 @@
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.rig.anatomy.hands import closing_direction
+from ik_triangulation.rig.anatomy.hands import closing_direction, hand_of, palm_of
 from ik_triangulation.rig.anatomy.limbs import RestBody
 from ik_triangulation.rig.anatomy.skeleton import RestBone
 
@@ -47,3 +47,28 @@ def test_fingers_close_towards_the_palm_wherever_it_faces(names, side, angle):
 def test_a_hand_whose_fingers_do_not_tell_its_palm_gives_no_direction(names):
     assert closing_direction(hand(names, "L", Quaternion()), f"{names[0]}-3.L") is None
     assert closing_direction(hand(names, "L", Quaternion()), "hand.L") is None
+
+
+def test_without_a_thumb_the_order_of_their_names_tells_the_row_of_the_knuckles():
+    for side in "LR":
+        bones = {name: bone for name, bone in hand(NAMED[:4], side, Quaternion()).bones.items() if "thumb" not in name}
+        body = RestBody(bones)
+        assert palm_of(body, f"ring-2.{side}").dot(Vector((0.0, 0.0, -1.0))) > 0.999
+        assert palm_of(body, f"hand.{side}") is None
+        assert closing_direction(body, f"index-1.{side}") == palm_of(body, f"index-1.{side}")
+        found = hand_of(body, f"hand.{side}")
+        assert [finger.name for finger in found.fingers] == ["index", "middle", "ring"]
+        assert found.thumb is None
+        assert found.along.dot(Vector((1.0 if side == "L" else -1.0, 0.0, 0.0))) > 0.999
+        assert found.row.dot(Vector((0.0, 1.0, 0.0))) > 0.999
+        assert hand_of(body, f"ring-2.{side}") is None
+
+
+def test_a_copy_of_a_hand_at_its_place_has_its_fingers_and_a_hand_elsewhere_has_not():
+    bones = dict(hand(NAMED, "L", Quaternion()).bones)
+    own = bones["hand.L"]
+    for head, has_fingers in (((0.001, 0.0, 0.0), True), ((0.5, 0.0, 0.0), False)):
+        bones["hand_fk.L"] = RestBone(None, head, tuple(Vector(head) + Vector(own.tail)))
+        found = hand_of(RestBody(bones), "hand_fk.L")
+        assert (found is not None) is has_fingers
+    assert [len(finger.bones) for finger in hand_of(RestBody(bones), "hand.L").fingers] == [3] * 4

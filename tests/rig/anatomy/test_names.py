@@ -4,7 +4,17 @@
 import pytest
 
 from ik_triangulation.rig.anatomy import names
-from ik_triangulation.rig.anatomy.names import BESIDE, DEFORM, FK, ORIGINAL, UNMARKED, BodyPart, part_by_name
+from ik_triangulation.rig.anatomy.names import (
+    BESIDE,
+    DEFORM,
+    FK,
+    ORIGINAL,
+    UNMARKED,
+    BodyPart,
+    is_eye,
+    part_by_name,
+    turned_eye,
+)
 
 LEFT = (
     "hand.L, hand_l, l_hand, LeftHand, leftHand, Left Hand, lHand, L_Hand, Hand.Left, 左手首, 手首.L, "
@@ -60,3 +70,26 @@ def test_a_finger_is_told_with_the_number_of_its_bone():
 def test_a_word_of_a_table_has_one_meaning(table):
     words = [word for listed in getattr(names, table).values() for word in listed.split()]
     assert sorted(set(words)) == sorted(words)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [
+        ("eye.L", True),
+        ("mixamorig:LeftEye", True),
+        ("J_Adj_L_FaceEye", True),
+        ("eyelid.L", False),
+        ("eye_target.L", False),
+        ("lid.T.L", False),
+        ("", False),
+    ],
+)
+def test_an_eye_is_told_by_its_name(name, is_one):
+    assert is_eye(name) is is_one
+
+
+def test_an_eye_is_turned_by_its_master_where_a_rig_has_one():
+    assert turned_eye("eye.L", {"eye.L", "master_eye.L"}) == "master_eye.L"
+    assert turned_eye("DEF-eye.L", {"master_eye.L"}) == "master_eye.L"
+    assert turned_eye("ORG-eye.L", {"master_eye.L"}) == "master_eye.L"
+    assert turned_eye("eye.L", {"eye.L"}) == "eye.L"

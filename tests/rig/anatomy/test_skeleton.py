@@ -109,6 +109,35 @@ def test_names_that_are_known_stay_and_shape_adds_the_hand_that_they_do_not_tell
     assert body.by_shape == ("ARM",)
 
 
+def keypoints(hip, shoulder):
+    """A person whose bones have the names of joints, and whose first ones of arms and legs have these ends (x, z)."""
+    places = {
+        "Hip": (None, (0.0, 0.9), hip),
+        "Knee": ("Hip", hip, (0.1, 0.48)),
+        "Ankle": ("Knee", (0.1, 0.48), (0.1, 0.08)),
+        "BigToe": ("Ankle", (0.1, 0.08), (0.12, 0.0)),
+        "Heel": ("Ankle", (0.1, 0.08), (0.1, 0.0)),
+        "Shoulder": (None, (0.0, 1.35), shoulder),
+        "Elbow": ("Shoulder", shoulder, (0.45, 1.35)),
+        "Wrist": ("Elbow", (0.45, 1.35), (0.7, 1.35)),
+    }
+    bones = {"Pelvis": RestBone(None, (0, 0, 0.9), (0, 0, 1.35)), "Neck": RestBone("Pelvis", (0, 0, 1.35), (0, 0, 1.6))}
+    for name, (above, head, tail) in places.items():
+        for side, sign in (("L", 1.0), ("R", -1.0)):
+            bends = {"Knee": 0.02, "Ankle": 0.0, "BigToe": -0.18, "Heel": 0.05}
+            before = {"Ankle": 0.02}
+            ends = (sign * head[0], before.get(name, 0.0), head[1]), (sign * tail[0], bends.get(name, 0.0), tail[1])
+            bones[side + name] = RestBone(side + above if above else "Pelvis", *ends)
+    return bones
+
+
+def test_bones_named_after_the_joints_at_their_tails_are_the_parts_that_they_are():
+    body = RestBody(keypoints(hip=(0.1, 0.88), shoulder=(0.18, 1.35)))
+    for kind, names in ((ARM, ("Elbow", "Wrist")), (LEG, ("Knee", "Ankle", "BigToe"))):
+        assert [limb.bones for limb in body.limbs(kind)] == [tuple(side + name for name in names) for side in "LR"]
+    assert (body.part("LHip").part, body.part("RShoulder").part) == ("hip", "clavicle")
+
+
 def test_the_plane_of_symmetry_is_found_in_any_direction():
     generator = np.random.default_rng(3)
     for _ in range(10):
@@ -122,6 +151,7 @@ def test_the_plane_of_symmetry_is_found_in_any_direction():
 def test_what_is_not_symmetric_has_no_plane():
     line = {f"Bone {n}": RestBone(f"Bone {n - 1}" if n else None, (0, 0, n), (0, 0, n + 1)) for n in range(6)}
     assert Skeleton(line).symmetry is None
+    assert Skeleton(line).lines == []
     assert Skeleton({}).symmetry is None
 
 
@@ -186,3 +216,22 @@ def test_legs_of_two_bones_without_a_foot_are_legs():
     feet = {name for name in person() if name.startswith(("foot", "toe"))}
     bones, names = renamed({name: bone for name, bone in person().items() if name not in feet})
     assert limbs(bones, LEG) == [(side, tuple(names[f"{part} {side}"] for part in ("thigh", "shin"))) for side in "LR"]
+
+
+def test_a_bone_without_an_image_of_its_own_is_mirrored_by_the_only_bone_there():
+    """The right forearm and hand are aside by more than mirror images may be."""
+    bones = person()
+    for name in ("forearm R", "hand R"):
+        bone = bones[name]
+        bones[name] = RestBone(bone.parent, tuple(np.add(bone.head, (0.0, 0.12, 0.0))), bone.tail)
+    skeleton = Skeleton(bones)
+    number = {name: place for place, name in enumerate(skeleton.names)}
+    images = skeleton.symmetry[2]
+    assert images[number["forearm L"]] == -1
+    assert images[number["upper arm L"]] == number["upper arm R"]
+    side = "L" if skeleton.symmetry[0][0] > 0.0 else "R"
+    (line,) = (each for each in skeleton.lines if number[f"upper arm {side}"] in each.bones)
+    other = "R" if side == "L" else "L"
+    for mine, image in zip(line.bones, line.image, strict=True):
+        assert skeleton.names[image] == skeleton.names[mine].replace(f" {side}", f" {other}")
+    assert number[f"hand {side}"] in line.bones

@@ -4,14 +4,15 @@
 import bpy
 import numpy as np
 import pytest
-from mathutils import Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.errors import ChainError
+from ik_triangulation.errors import ChainError, RigError
 from ik_triangulation.goals import Anywhere, Point
 from ik_triangulation.rig.body import RigBody
 from ik_triangulation.rig.frames import body_frames, body_samples
-from ik_triangulation.rig.frames.body_samples import read_between, read_body
+from ik_triangulation.rig.frames.body_frames import animation_turned
+from ik_triangulation.rig.frames.body_samples import body_now, read_between, read_body, with_shown
 from ik_triangulation.rig.frames.reader import Evaluator
 from ik_triangulation.rig.frames.samples import temporary_scene
 from ik_triangulation.rig.limb import Limb
@@ -152,3 +153,63 @@ def test_what_curves_do_not_give_is_evaluated(what):
     else:
         body.armature.keyframe_insert(f'pose.bones["{HANDS[0]}"].ik_triangulation.influence', frame=1)
     assert not read(body).keyed
+
+
+def test_what_is_seen_now_is_what_is_read_at_that_frame():
+    rig = human_rig()
+    rig.location, rig.rotation_euler = (1.0, 2.0, 3.0), (0.1, 0.2, 0.3)
+    rig.pose.bones["shin.L"].rotation_quaternion = 0.8, 0.6, 0.0, 0.0
+    body, scene = reaching_body(rig, 6), bpy.context.scene
+    scene.frame_set(4)
+    now, read_then = body_now(body, bpy.context.evaluated_depsgraph_get(), 4.0, scene), read(body, [4])
+    assert now.frames == [4.0]
+    for one, other in zip(now[1:3] + now[4:6], read_then[1:3] + read_then[4:6], strict=True):
+        assert np.allclose(one, other, atol=1e-6)
+    assert {tip: goals[0].target.location[:] for tip, goals in now.goals.items()} == {
+        tip: pytest.approx(goals[0].target.location[:], abs=1e-5) for tip, goals in read_then.goals.items()
+    }
+    assert now.influence == {tip: [1.0] for tip in now.influence} != {}
+
+
+def test_a_pose_that_a_constraint_changes_is_read_as_it_is_shown():
+    rig = human_rig()
+    body, scene = reaching_body(rig, 6), bpy.context.scene
+    samples = body_now(body, bpy.context.evaluated_depsgraph_get(), 1.0, scene)
+    layer = bpy.context.view_layer
+    assert with_shown(body, samples, scene, layer) is samples
+    copy = rig.pose.bones["shin.L"].constraints.new("COPY_ROTATION")
+    copy.target, copy.owner_space = empty("Turned"), "LOCAL"
+    assert with_shown(body, samples, scene, layer) is samples  # it changes nothing
+    copy.target.rotation_euler.x = 0.5
+    shown, row = with_shown(body, samples, scene, layer), body.bones.index("shin.L")
+    assert shown.rotations[row, :, 0] == pytest.approx([np.cos(0.25), np.sin(0.25), 0.0, 0.0], abs=1e-5)
+    others = [number for number in range(len(body.bones)) if number != row]
+    assert np.allclose(shown.rotations[others], samples.rotations[others], atol=1e-5)
+    assert np.allclose(shown.locations, samples.locations, atol=1e-6)
+    rig.pose.bones["shin.L"].constraints.remove(copy)
+    rig.pose.bones["foot.R"].constraints.new("COPY_LOCATION").target = empty()
+    rig.pose.bones["foot.R"].rotation_quaternion.x = float("nan")
+    with pytest.raises(RigError, match=r"Bone '\w+\.R' has an invalid pose at frame 1"):
+        with_shown(body, samples, scene, layer)
+
+
+def test_bones_that_are_turned_in_space_have_the_rotations_of_the_pose_in_which_they_are():
+    rig = human_rig()
+    random = np.random.default_rng(2)
+    for bone in rig.pose.bones:
+        bone.rotation_quaternion = Quaternion(random.normal(size=3), random.uniform(0.0, 1.0))
+    body = reaching_body(rig, 6)
+    rig.pose.bones[body.hips].location = (0.2, -0.1, 0.3)
+    bpy.context.view_layer.update()
+    posed = [rig.pose.bones[name] for name in body.bones]
+    parent = rig.pose.bones[body.hips].parent
+    base = np.array(parent.matrix if parent else Matrix.Identity(4), float)[:, :, None]
+    made = np.array([bone.rotation_quaternion for bone in posed])[:, :, None]
+    axes = {bone.name: np.array(bone.matrix.to_3x3(), float)[:, :, None] for bone in posed}
+    place, rest = np.array(posed[0].matrix.translation, float)[:, None], np.zeros_like(made)
+    rest[:, 0] = 1.0
+    some = {name: axes[name] for number, name in enumerate(body.bones) if number % 2}
+    for turned, others in ((axes, rest), (some, made)):
+        rotations, locations, *_ = animation_turned(body, base, turned, place, others)
+        assert np.abs((rotations * made).sum(1)).min() == pytest.approx(1.0, abs=1e-5)
+        assert locations[:, 0] == pytest.approx((0.2, -0.1, 0.3), abs=1e-5)

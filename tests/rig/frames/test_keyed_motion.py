@@ -6,9 +6,10 @@ from random import Random
 import bpy
 import numpy as np
 import pytest
-from mathutils import Matrix
+from mathutils import Matrix, Quaternion
 
-from ik_triangulation.rig.frames.keyed_motion import KeyedMotion, NotKeyedError
+from ik_triangulation.cooperative import finished
+from ik_triangulation.rig.frames.keyed_motion import KeyedBody, KeyedMotion, NotKeyedError, read_keyed_bones
 
 from ...modes import every_mode
 from ...rigs import (
@@ -290,3 +291,39 @@ def test_muted_curves_do_not_count():
         curve.mute = True
     target.location = (1.0, 2.0, 3.0)
     assert np.allclose(read(target)[:3, 3, 0], (1.0, 2.0, 3.0))
+
+
+def test_bones_are_read_at_frames_and_as_they_are_now_unless_something_else_moves_them():
+    rig, scene = chain_rig(3), bpy.context.scene
+    for frame, angle in ((1, 0.0), (9, 1.2)):
+        rig.pose.bones["Bone 0"].rotation_quaternion = Quaternion((1.0, 0.0, 0.0), angle)
+        rig.pose.bones["Bone 0"].keyframe_insert("rotation_quaternion", frame=frame)
+    scene.frame_set(5)
+    rig.pose.bones["Bone 1"].rotation_quaternion = Quaternion((0.0, 0.0, 1.0), 0.4)
+    rig.pose.bones["Bone 0"].rotation_quaternion = Quaternion((0.0, 1.0, 0.0), 0.7)  # posed over its keys
+    bpy.context.view_layer.update()
+    names = ("Bone 0", "Bone 2")
+    now = np.array([rig.matrix_world @ rig.pose.bones[name].matrix for name in names])
+    found, present = finished(read_keyed_bones(rig, names, scene, [1.0, 9.0]))
+    assert (found.shape, present.shape) == ((4, 4, 2, 2), (4, 4, 2, 1))
+    assert np.abs(np.moveaxis(present[..., 0], 2, 0) - now).max() < 1e-5
+    for number, frame in enumerate((1, 9)):
+        scene.frame_set(frame)
+        rig.pose.bones["Bone 1"].rotation_quaternion = Quaternion((0.0, 0.0, 1.0), 0.4)
+        bpy.context.view_layer.update()
+        shown = np.array([rig.matrix_world @ rig.pose.bones[name].matrix for name in names])
+        assert np.abs(np.moveaxis(found[..., number], 2, 0) - shown).max() < 1e-5
+    rig.pose.bones["Bone 1"].constraints.new("DAMPED_TRACK").target = empty()
+    assert finished(read_keyed_bones(rig, names, scene, [1.0, 9.0])) is None
+
+
+def test_a_body_by_curves_agrees_with_what_is_evaluated_within_rounding():
+    still, moving = np.eye(4)[:, :, None], np.stack([np.eye(4), 2.0 * np.eye(4)], axis=2)
+    body = KeyedBody(moving, still, {"hand": moving, "foot": still}, {"hand": None, "foot": None})
+    once, twice = Matrix.Identity(4), Matrix(2.0 * np.eye(4))
+    assert body.agrees(0, once, once, {"hand": once, "foot": once})
+    assert body.agrees(1, twice, once, {"hand": twice, "foot": once})
+    for wrong in ((once, once, twice, once), (twice, twice, twice, once), (twice, once, once, once)):
+        world, base, hand, foot = wrong
+        assert not body.agrees(1, world, base, {"hand": hand, "foot": foot})
+    assert not body.agrees(1, twice, once, {"hand": twice, "foot": twice})

@@ -102,3 +102,18 @@ def test_what_a_held_foot_is_on_and_the_foot_itself_are_reasons_to_step_as_targe
     follow.target = driven(empty("Leader"))
     layer.update()
     assert "'Leader'" in reason_to_step(body, scene, layer, [1, 2]).why
+
+
+def test_a_sample_that_was_evaluated_has_the_rotations_of_its_own_frame_as_well():
+    rig_limb = reader(key_location(empty(), (1, 10)), [1, 10]).limb
+    bone = rig_limb.armature.pose.bones["Bone 1"]
+    for frame, turned in ((1, (1.0, 0.0, 0.0, 0.0)), (10, (0.8, 0.6, 0.0, 0.0))):
+        bone.rotation_quaternion = turned
+        bone.keyframe_insert("rotation_quaternion", frame=frame)
+    follow = rig_limb.target.constraints.new("LIMIT_LOCATION")  # so that curves do not tell the target
+    follow.use_max_z, follow.max_z = True, 0.5
+    read = FrameReader(rig_limb, bpy.context.scene, bpy.context.view_layer, [1, 10])
+    first, last = finished(read.read())
+    index = rig_limb.bones.index("Bone 1")
+    assert read.as_animated(last).rig.channels[index].rotation.w == pytest.approx(0.8)
+    assert read.as_animated(first).rig.channels[index].rotation.w == pytest.approx(1.0)

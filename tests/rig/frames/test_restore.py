@@ -4,9 +4,9 @@
 import bpy
 import pytest
 
-from ik_triangulation.rig.keyframes.unkeyed import parts_of, scene_shown, set_value, values_shown
+from ik_triangulation.rig.keyframes.unkeyed import AnimatedValues, parts_of, scene_shown, set_value, values_shown
 
-from ...rigs import chain_rig, empty
+from ...rigs import chain_rig, curves_of, empty
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -80,3 +80,25 @@ def test_a_path_is_taken_apart():
     assert parts_of(rig, path) == (bone, 'a "name"', True)
     assert parts_of(rig, "location") == (rig, "location", False)
     assert parts_of(rig, bone.path_from_id("scale")) == (bone, "scale", False)
+
+
+def test_of_what_is_evaluated_anew_only_the_paths_that_are_named_are_shown_as_keyed():
+    rig, layer = chain_rig(2), bpy.context.view_layer
+    bone = rig.pose.bones["Bone 1"]
+    for path in ("location", "rotation_quaternion"):
+        bone.keyframe_insert(path, frame=1)
+        rig.keyframe_insert("location", frame=1)
+    bone.location, bone.rotation_quaternion, rig.location = (1.0, 2.0, 3.0), (0.6, 0.8, 0.0, 0.0), (4.0, 5.0, 6.0)
+    saved = AnimatedValues(rig, [])
+    rig.update_tag()
+    for curve in curves_of(rig):
+        curve.keyframe_points[0].co.y += 0.5
+    saved.show_keyed([bone.path_from_id("location")], layer)
+    assert tuple(bone.location) == (0.5, 0.5, 0.5)
+    assert tuple(bone.rotation_quaternion) == pytest.approx((0.6, 0.8, 0.0, 0.0))
+    assert tuple(rig.location) == (4.0, 5.0, 6.0)
+    saved.restore([(bone.path_from_id("location"), 1)])
+    assert tuple(bone.location) == (1.0, 0.5, 3.0)
+    rig.update_tag()
+    saved.update_and_restore(layer)
+    assert (tuple(bone.location), tuple(rig.location)) == ((1.0, 2.0, 3.0), (4.0, 5.0, 6.0))

@@ -7,8 +7,9 @@ import pytest
 from mathutils import Matrix
 
 from ik_triangulation.cooperative import finished
+from ik_triangulation.errors import RigError, TargetError
 from ik_triangulation.rig.frames.reader import FrameReader
-from ik_triangulation.rig.frames.samples import is_elsewhere
+from ik_triangulation.rig.frames.samples import is_elsewhere, offset_of, sample
 from ik_triangulation.rig.limb import Limb
 
 from ...rigs import chain_rig, empty, key_location, matrix_close
@@ -149,3 +150,33 @@ def test_a_target_is_elsewhere_as_soon_as_any_number_differs_by_more_than_roundi
     moved = still.copy()
     moved[0][3] += way * 1e-7
     assert not is_elsewhere(still, moved)
+
+
+def test_places_that_are_far_beyond_use_and_tips_and_targets_that_are_flat_are_named():
+    rig, target = chain_rig(2), empty("Cup")
+    limb = Limb.from_tip(rig, "Bone 1", target)
+
+    def graph():
+        bpy.context.view_layer.update()
+        return bpy.context.evaluated_depsgraph_get()
+
+    def offset():
+        place, turn = offset_of(limb, graph())
+        shown = rig.pose.bones["Bone 1"]
+        return (target.matrix_world @ place - rig.matrix_world @ shown.tail).length + turn.rotation_difference(
+            target.matrix_world.to_quaternion().conjugated() @ shown.matrix.to_quaternion()
+        ).angle
+
+    target.rotation_euler, target.scale = (0.4, 0.5, 0.6), (2.0, 3.0, 0.5)
+    assert offset() < 1e-3
+    target.scale.z = 0.0
+    with pytest.raises(TargetError, match="Target 'Cup' is scaled flat, nothing has a place in it"):
+        offset()
+    target.scale.z = 1.0
+    rig.pose.bones["Bone 0"].scale = (0.0, 1.0, 1.0)
+    with pytest.raises(RigError, match="Bone 'Bone 1' or one above it is scaled to zero"):
+        offset()
+    rig.pose.bones["Bone 0"].scale = (1.0, 1.0, 1.0)
+    target.location.y = 2e12
+    with pytest.raises(TargetError, match=r"'Cup'.* is scaled or moved beyond 1e.*at frame 7"):
+        sample(limb, graph(), 7.0)

@@ -11,6 +11,7 @@ from ik_triangulation.rig.keyframes.channelbags import (
     curves_of,
     ensure_channelbag,
     find_curves,
+    keep_curves,
     new_curve,
 )
 
@@ -103,3 +104,21 @@ def test_curves_are_found_by_their_property():
     bag.fcurves.new("scale", index=1)
     assert find_curves(bag, "location") == made
     assert find_curves(bag, "location", 2) == {0: made[0]}
+
+
+def test_kept_curves_come_back_with_their_keys_and_without_those_made_since():
+    rig = chain_rig(2)
+    bone, other = rig.pose.bones
+    bone.keyframe_insert("location", index=0, frame=1, group="Mine")
+    with nothing_lost(), ExitStack() as undo:
+        keep_curves(rig, undo)
+        bone.location = (1.0, 2.0, 3.0)
+        bone.keyframe_insert("location", frame=1, group="Mine")
+        bone.keyframe_insert("location", frame=9, group="Mine")
+        other.keyframe_insert("location", frame=3, group="Other")
+        curve = next(each for each in curves_of(rig) if each.data_path == bone.path_from_id("location"))
+        assert len(curve.keyframe_points) == 2
+        bone.location = (0.0, 0.0, 0.0)
+    (curve,) = curves_of(rig)
+    assert [tuple(point.co) for point in curve.keyframe_points] == [(1.0, 0.0)]
+    assert [group.name for group in channelbag_of(rig).groups] == ["Mine"]

@@ -5,7 +5,7 @@ import bpy
 import pytest
 
 from ik_triangulation.errors import AnimationError
-from ik_triangulation.rig.keyframes.channelbags import check_curves, check_keys, is_stuck
+from ik_triangulation.rig.keyframes.channelbags import check_curves, check_keys, check_unmodified, is_stuck
 
 from ...rigs import chain_rig, curves_of, nothing_lost
 
@@ -89,3 +89,11 @@ def test_an_action_without_a_slot_of_ours_is_refused():
     rig.animation_data.action_slot = None
     with pytest.raises(AnimationError, match=r"Action 'Shared' has no slot assigned to 'Rig'. Assign one"):
         check_keys(rig, ["Bone 0"])
+
+
+def test_curves_with_modifiers_are_refused_by_the_name_of_what_they_move():
+    curves = curves_of(keyed())
+    check_unmodified(curves, "the hips")
+    curves[2].modifiers.new("NOISE")
+    with pytest.raises(AnimationError, match="F-Curves of the hips have modifiers"):
+        check_unmodified(curves, "the hips")

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Keyframes are read by time: those beside a frame, those of one bone, those that were made by hand."""
 
+from contextlib import ExitStack
 from random import Random
 
 import pytest
 
 from ik_triangulation.rig.keyframes import key_frames, keys_beside, made_by_hand, values_before
+from ik_triangulation.rig.keyframes.arrays import get_keys
+from ik_triangulation.rig.keyframes.channelbags import channelbag_of
+from ik_triangulation.rig.keyframes.reading import Replaced, before_bake, keep_followed, put_replaced, replaced_in
 
 from ...rigs import chain_rig, curves_of
 
@@ -70,3 +74,24 @@ def test_keys_made_by_hand_are_told_from_generated_ones():
         BONE: {3.0: {0: pytest.approx(0.03)}, 20.0: {0: pytest.approx(0.2)}},
     }
     assert made_by_hand(rig, [BONE], 4, 19) == {}
+
+
+def test_generated_keys_are_kept_as_the_reference_between_two_times():
+    rig = keyed((3, 7, 20))
+    (curve,), bag = curves_of(rig), channelbag_of(rig)
+    with ExitStack() as undo:
+        keep_followed(bag, PATH, (1.0, 30.0), undo)
+        assert replaced_in(bag, PATH) is None  # of a property that no bake has replaced
+        own = {0: get_keys(curve)}
+        put_replaced(bag, PATH, Replaced("QUATERNION", (0.5, 0.0, 0.0, 0.0), own), undo)
+        assert before_bake(bag, PATH, (0.1, 0.2)) == (0.1, 0.2)  # nothing there is generated
+        for point in curve.keyframe_points:
+            point.type, point.co.y = "GENERATED", point.co.y + 1.0
+        assert before_bake(bag, PATH, (0.1, 0.2)) == (0.5, 0.0, 0.0, 0.0)
+        keep_followed(bag, PATH, (5.0, 10.0), undo)
+        known = replaced_in(bag, PATH)
+        assert known.followed[0]["co"][:, 0].tolist() == [3.0, 7.0, 20.0]
+        assert known.followed[0]["co"][:, 1] == pytest.approx([0.03, 1.07, 0.2], abs=1e-6)
+        assert known.keys[0]["co"][:, 1] == pytest.approx([0.03, 0.07, 0.2], abs=1e-6)
+    assert replaced_in(bag, PATH) is None
+    assert before_bake(bag, PATH, (0.1, 0.2)) == (0.1, 0.2)

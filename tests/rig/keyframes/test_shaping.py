@@ -135,3 +135,17 @@ def test_keys_written_between_two_times_keep_what_is_outside(keep):
     assert (found["handle_left_type"][[0, 2]] == FREE).all()
     inner = with_outside_of(now, before, (2.0, 39.0), keep)
     assert all(np.array_equal(inner[name], now[name]) for name in now)
+
+
+def test_a_new_key_is_of_the_kind_of_the_one_before_it_and_beyond_all_the_curve_is_a_line():
+    curve = curve_with("CONSTANT")
+    for key, kind, interpolation in zip(
+        curve.keyframe_points, ("EXTREME", "JITTER", "BREAKDOWN"), ("LINEAR", "CONSTANT", "BEZIER"), strict=True
+    ):
+        key.type, key.interpolation = kind, interpolation
+    keys = with_keys_at(curve, (-3.0, 5.0, 20.0, 50.0))
+    assert keys["co"][:, 0].tolist() == [-3.0, 1.0, 5.0, 12.0, 20.0, 40.0, 50.0]
+    kinds = ["KEYFRAME", "EXTREME", "EXTREME", "JITTER", "JITTER", "BREAKDOWN", "KEYFRAME"]
+    assert keys["type"].tolist() == [enum_number("type", kind) for kind in kinds]
+    ways = ["LINEAR", "LINEAR", "LINEAR", "CONSTANT", "CONSTANT", "LINEAR", "LINEAR"]
+    assert keys["interpolation"].tolist() == [enum_number("interpolation", way) for way in ways]

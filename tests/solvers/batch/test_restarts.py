@@ -13,6 +13,8 @@ from ik_triangulation.goals import Goal, Orientation, Point
 from ik_triangulation.goals.from_goals import point_task, tasks_of
 from ik_triangulation.kinematics import Hinge
 from ik_triangulation.kinematics.batch import Geometry, Tree
+from ik_triangulation.kinematics.batch.algebra import exponential, matrices
+from ik_triangulation.solvers.batch import restarts
 from ik_triangulation.solvers.batch.change import System
 from ik_triangulation.solvers.batch.descent import at_one_level
 from ik_triangulation.solvers.batch.restarts import restart, solve_cold, strayed
@@ -171,3 +173,20 @@ def test_a_hinge_that_turns_all_the_way_has_no_end_to_stop_at():
     place = forward(chain, BASE, [Quaternion(X, radians(-170)), Quaternion()])[0][-1]
     solve_cold(tree, states, [point_task(place[:, None], np.array([CLOSE]))], rounds=())
     assert np.degrees(states.angles[0, 0]) == pytest.approx(190.0, abs=1.0)
+
+
+@pytest.mark.parametrize("up", [(0.0, 0.0, 1.0), (0.6, 0.0, 0.8)])
+def test_an_upright_turn_is_the_one_about_the_vertical_that_turns_directions_nearest(up):
+    """Of all turns about the vertical, tried one degree apart, none has a larger sum of cosines, but for the weight of
+    the direction that a body faces as it is."""
+    random, up = np.random.default_rng(4), np.array(up)
+    products = random.normal(size=(20, 3, 3))
+    found = restarts._about(up, products)
+    angles = np.radians(np.arange(360.0))
+    turns = matrices(exponential(up[:, None] * angles))
+    value = np.einsum("fij,jia->fa", products, turns) + 0.05 * np.cos(angles)
+    own = np.einsum("fij,jif->f", products, found)
+    cosine = 0.5 * (np.einsum("iif->f", found) - 1.0)
+    assert (own + 0.05 * cosine >= value.max(1) - 1e-9).all()
+    assert np.einsum("ijf,j->if", found, up) == pytest.approx(np.broadcast_to(up[:, None], (3, 20)))
+    assert restarts._about(up, np.zeros((1, 3, 3)))[..., 0] == pytest.approx(np.eye(3))

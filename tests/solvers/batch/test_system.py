@@ -71,3 +71,17 @@ def test_some_states_are_taken_and_put_back_with_all_that_was_measured():
             assert np.array_equal(system.met, again.met)
             assert np.abs(system.jacobian() - again.jacobian()).max() < 1e-12
             assert np.abs(system.errors()[0] - again.errors()[0]).max() < 1e-12
+
+
+def test_states_are_met_where_it_is_urgent_by_the_tasks_of_the_first_level_alone():
+    tree, states, (place, orient) = of_chain()
+    there = drawn(tree, states, np.random.default_rng(1))
+    tasks = [place.at_level(1), orient.at_level(2), place_task(tree, there, level=1)]
+    mixed_states = there.copy()
+    mixed_states.put(np.array([2, 5]), states.take([2, 5]))
+    urgent = System(tree, mixed_states, tasks).urgent
+    assert np.flatnonzero(~urgent).tolist() == [2, 5]
+    assert System(tree, states, [orient_task(tree, there, tolerance=4.0).at_level(0), place.at_level(1)]).urgent.all()
+    assert not System(
+        tree, states, [place.at_level(0), orient_task(tree, there, tolerance=4.0).at_level(0)]
+    ).urgent.any()

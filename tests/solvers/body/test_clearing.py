@@ -11,11 +11,12 @@ from ik_triangulation.goals.obstacles import Segments
 from ik_triangulation.goals.orientation import OrientTask
 from ik_triangulation.kinematics import Body, BodyTip, Free, Joint
 from ik_triangulation.kinematics.batch import Geometry
-from ik_triangulation.kinematics.batch.algebra import exponential, product
+from ik_triangulation.kinematics.batch.algebra import exponential, lengths, product
 from ik_triangulation.kinematics.body import states_of
 from ik_triangulation.kinematics.body_anatomy import BodyAnatomy, Part, TwoPartLimb
 from ik_triangulation.motion.body_path import largest_turns
-from ik_triangulation.solvers.body.clearing import cleared, thickness_of
+from ik_triangulation.solvers.body import clearing
+from ik_triangulation.solvers.body.clearing import cleared, pushed_out, thickness_of
 
 FRAMES, FPS = 25, 24.0
 SHALLOW = 0.0065  # a hundredth of an arm: less moves nothing
@@ -146,8 +147,81 @@ def test_an_arm_that_is_clear_stays_bit_by_bit_and_without_thickness_there_is_no
     assert thickness_of(BODY, 0.0) is None
 
 
+def test_a_pose_that_goes_on_is_turned_a_little_out_of_the_trunk_with_its_hand_where_it_is():
+    states, thickness = reaching(THROUGH), thickness_of(BODY, 1.0)
+    for frame in (8, 12):
+        pose = states.take([frame])
+        place = point_task(Geometry(TREE, pose).tip(0), np.array([1e-3]))
+        for tasks in ([place], []):
+            moved = pushed_out(TREE, pose, thickness, tasks)
+            assert depths(moved, thickness) < 0.8 * depths(pose, thickness)
+            off = lengths(Geometry(TREE, moved).tip(0) - Geometry(TREE, pose).tip(0))
+            assert off < 1e-5 if tasks else off > 1e-3
+            assert (TREE.rotations(moved)[[0, 1, 5, 6, 7]] == TREE.rotations(pose)[[0, 1, 5, 6, 7]]).all()
+    clear = states.take([0])
+    assert pushed_out(TREE, clear, thickness, []) is clear
+
+
+def test_depths_are_those_of_forearm_and_hand_in_every_pose_and_in_some():
+    states, thickness = reaching(THROUGH), thickness_of(BODY, 1.0)
+    found = thickness.depths(Geometry(TREE, states))
+    assert found[0] == pytest.approx(depths(states, thickness), abs=2e-3)
+    assert not found[1].any()
+    shown, some = thickness.allowing(Geometry(TREE, states)), [12, 3]
+    assert not shown.depths(Geometry(TREE, states))[0].any()
+    assert not shown.take(some).depths(Geometry(TREE, states.take(some)))[0].any()
+    assert shown.take([0]).depths(Geometry(TREE, states.take([12])))[0] == pytest.approx(found[0][12])
+
+
+@pytest.mark.parametrize(
+    ("deep", "least", "parts"),
+    [
+        ((10, 11, 14, 20, 22), 6, ((5, 17), (17, 30))),
+        ((10, 11, 14, 20, 22), 7, ()),
+        ((10, 19), 1, ((5, 14), (14, 30))),
+        ((12,), 1, ()),
+    ],
+)
+def test_a_run_that_is_not_cleared_at_once_is_parted_where_the_arm_is_clear_for_longest(deep, least, parts):
+    every = np.isin(np.arange(40), [number + 5 for number in deep])
+    found = clearing._halves(np.arange(10, 35), every, least)
+    assert [(part[0], part[-1] + 1) for part in found] == [(first + 5, last + 5) for first, last in parts]
+
+
 def test_sizes_grow_with_the_figure_and_the_factor():
     one, other = (thickness_of(BODY, factor).capsules for factor in (1.0, 1.5))
     assert other.radii == pytest.approx(1.5 * one.radii)
     height = 0.95 + 0.25 + 0.25
     assert 0.06 < one.radii[0] / height < 0.09, "half the depth of a chest beside the shoulders' height"
+
+
+def test_capsules_are_where_the_proportions_of_a_body_have_them():
+    """Of hips at 0.95 m, shoulders at 1.45 m that are 0.36 m apart, thighs of 0.45 m and upper arms of 0.28 m."""
+    for factor in (1.0, 2.0):
+        thickness = thickness_of(BODY, factor)
+        capsules, rest = thickness.capsules, Geometry(TREE, states_of([BODY.rest_pose()]))
+        axes = capsules.placed(rest)
+        deep, top = 0.22 * 0.5, 0.95 + 0.85 * 0.5
+        half = 0.5 * (0.95 + top)
+        expected = [
+            ((0, 1), (0, 0, 0.95), (0, 0, half), deep, 1.0 - deep / (0.8 * 0.18)),
+            ((1, 1), (0, 0, half), (0, 0, top), deep, 1.0 - deep / (0.8 * 0.18)),
+            *(((n, n), (x, 0, 0.95), (x, 0, 0.5), 0.16 * 0.45, 0.0) for n, x in ((8, 0.1), (11, -0.1))),
+            *(
+                ((n, n), (x, 0, 1.45), (x + y, 0, 1.45), 0.14 * 0.28, 0.0)
+                for n, x, y in ((2, 0.18, 0.28), (5, -0.18, -0.28))
+            ),
+        ]
+        for number, (joints, start, end, radius, flat) in enumerate(expected):
+            assert tuple(capsules.joints[number]) == joints
+            assert axes.segments.begin[number, :, 0] == pytest.approx(start, abs=1e-6)
+            assert axes.segments.end[number, :, 0] == pytest.approx(end, abs=1e-6)
+            assert capsules.radii[number] == pytest.approx(factor * radius)
+            assert capsules.flat[number] == pytest.approx(flat)
+        assert np.abs(axes.across[:2, :, 0]) == pytest.approx(np.array([[1.0, 0.0, 0.0]] * 2), abs=1e-6)
+        for arm, own, other in zip(thickness.arms, (4, 5), (5, 4), strict=True):
+            thick, thin = 0.12 * 0.25, 0.06 * 0.09
+            least = factor * (np.array(capsules.radii)[None] / factor + np.array([[thick], [thin]]))
+            assert not arm.least[:, own].any()
+            some = [0, 1, 2, 3, other]
+            assert (arm.least[:, some, 0] == pytest.approx(least[:, some])) or factor > 1.0

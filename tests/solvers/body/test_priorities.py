@@ -69,6 +69,17 @@ def test_goals_far_from_the_stand_give_way_to_held_feet_too():
     assert turned[:2].max() < np.radians(0.5)
 
 
+def test_feet_that_far_pulls_lift_off_are_found_alone_and_hands_led_from_there():
+    """Put right alone, feet would be left off by a tenth of the reach."""
+    _, every = pulled(30, 5.0, 11)
+    tasks, states = [task.take([3, 4, 6]) for task in every], stands(FIGURE, 3)
+    solve_sets(TREE, states, tasks, rounds=BODY_ROUNDS[:1])
+    far, turned, _ = judge(FIGURE, states, tasks)
+    assert far[2:].max() < 1e-4
+    assert turned[:2].max() < np.radians(0.5)
+    assert far[:2].max() < 5.6, "not much more than they were pulled by"
+
+
 def test_a_place_comes_before_an_orientation_that_cannot_be_had_with_it():
     states = some_states(30)
     tasks = goals_of(FIGURE, states, "four places with orientation")

@@ -9,6 +9,7 @@ from mathutils import Vector
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.goals.from_goals import balance_of, hold_tasks, point_task
+from ik_triangulation.goals.orientation import LookTask
 from ik_triangulation.goals.task import FadedTask, Level
 from ik_triangulation.kinematics import Hinge
 from ik_triangulation.kinematics.batch import Geometry
@@ -79,6 +80,15 @@ def one_hand(way, number=0):
 
 def test_what_the_arms_reach_by_themselves_is_reached_standing():
     assert not amounts_of([(0.0, 0.0, 0.0), (0.1, -0.2, 0.2), (0.0, -0.3, 0.4)]).any()
+
+
+def test_a_hand_overhead_that_its_arm_reaches_by_itself_moves_nothing_else():
+    number = FIGURE.number_of[HANDS[0]]
+    begin, arm = Geometry(TREE, standing(np.zeros((3, 1)))[0]), arm_of(TREE, number)
+    for out in ([0.4453, -0.0164, 0.8952], *np.abs(np.random.default_rng(3).normal(size=(10, 3)))):
+        far = 0.8 * arm.length * np.array(out) / np.linalg.norm(out)
+        _, _, amounts = one_hand((begin.heads[arm.anchor] - begin.tip(number))[:, 0] + far)
+        assert not amounts.any(), out
 
 
 def test_a_girdle_that_brings_the_shoulder_nearer_leaves_nothing_to_the_trunk():
@@ -319,3 +329,49 @@ def test_knees_that_can_bend_only_about_the_other_axis_go_ahead_too():
     crouch = np.array([0.0, 0.0, 0.0, 1.0])[:, None]
     geometry = reaching_of(figure.tree, reference, tasks).standing(crouch)
     assert knee(geometry)[0] > 60.0
+
+
+def test_hands_that_reach_farther_than_a_body_does_without_a_step_are_short_at_their_farthest():
+    ways = np.array([(0.0, -0.1, 0.1), (0.0, -0.9, 0.3), (0.0, -3.0, 0.3), (0.0, -2.0, 0.2)]).T
+    reference, tasks, steady = standing(ways)
+    reaching, (left, right) = reaching_of(TREE, reference, tasks, steady), map(FIGURE.number_of.get, HANDS)
+    assert reaching.short(tasks) == {left: 2, right: 2}
+    near = reaching_of(
+        TREE,
+        *(
+            each.take([0, 1]) if hasattr(each, "take") else [t.take([0, 1]) for t in each]
+            for each in (reference, tasks, steady)
+        ),
+    )
+    assert near.short([task.take([0, 1]) for task in tasks]) == {}
+    assert near.short([task.take([0, 0]) for task in tasks]) == {}
+    one = [task for task in tasks if task.tip != right]
+    assert reaching.short(one) == {left: 2}
+
+
+def test_a_look_far_aside_turns_the_trunk_unless_a_reach_turns_it_farther():
+    """By half of what is beyond 40 degrees; a reach to the other side counts as well."""
+    reference, tasks, steady = standing(np.array([[0.0], [0.0], [0.0]]))
+    head, up = FIGURE.number_of["head"], np.array([[0.0], [0.0], [1.0]])
+    ahead = np.array([[0.0], [-1.0], [0.0]])
+    reaching = reaching_of(TREE, reference, tasks, steady)
+
+    def turned(amount, angle):
+        way = np.array([[np.sin(np.radians(angle))], [-np.cos(np.radians(angle))], [0.0]])
+        eyes = Geometry(TREE, reference).tip(head)
+        look = LookTask(axis=ahead, point=eyes + 5.0 * way, up=up, length=1.0, tolerance=np.ones(1), tip=head)
+        amounts = np.array([amount, 0.0, 0.0, 0.0])[:, None]
+        return yaw(Geometry(TREE, reaching.posed(amounts, [*tasks, look])))[0]
+
+    alone = [turned(amount, 0.0) for amount in (0.0, 0.3, -0.3)]
+    assert alone[0] == pytest.approx(0.0, abs=1e-3)
+    assert alone[1] == pytest.approx(-alone[2], rel=1e-3)
+    assert abs(alone[1]) > 10.0
+    side = np.sign(alone[1])
+    for angle in (60.0, 90.0, -120.0):
+        look = np.sign(angle) * 0.5 * (abs(angle) - 40.0)
+        for amount in (0.0, 0.05, -0.05):
+            reach = side * amount / 0.3 * abs(alone[1])
+            expected = look if reach * look >= 0.0 else look + reach
+            assert turned(amount, angle) == pytest.approx(expected, rel=1e-3)
+    assert turned(side * 0.3, 45.0) == pytest.approx(abs(alone[1]), rel=1e-6)

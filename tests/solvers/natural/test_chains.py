@@ -10,7 +10,7 @@ from mathutils import Vector
 from ik_triangulation.cooperative import finished
 from ik_triangulation.goals import Plane
 from ik_triangulation.goals.from_goals import point_task
-from ik_triangulation.goals.orientation import AlongTask
+from ik_triangulation.goals.orientation import AlongTask, OrientTask
 from ik_triangulation.goals.target_shapes import BatchTarget
 from ik_triangulation.goals.task import PlaceTask
 from ik_triangulation.kinematics import EulerLimits, Free, Locked
@@ -283,3 +283,22 @@ def test_goals_beyond_the_limits_are_approached_within_them(turned, long):
         assert (off < np.maximum(before, 1e-3)).mean() > 0.98
         assert off.mean() < 0.5 * before.mean()
     assert 0 < reached < 160 * len(seeds)
+
+
+@pytest.mark.parametrize("share", [0.97, 0.9])
+def test_knees_of_a_straight_chain_bend_as_they_may_to_shorten_it_as_its_last_bone_is_told(share):
+    """Joints that bend one way are bent by about what the way of the last bone's head asks for; the turn is met too."""
+    knee = EulerLimits("XYZ", (-2.4, -0.1, -0.1), (0.05, 0.1, 0.1))
+    tree = Tree.of(chain_of((1.0,) * 4, (0,) * 4, [Free(), knee, knee, Free()]))
+    turn = matrices(exponential(np.array([[0.3], [0.2], [0.1]])))
+    place = np.array([[0.0], [3.0 * share], [0.0]]) + turn[:, 1]
+    told = OrientTask(rotation=turn, length=0.3 * tree.size, tolerance=np.array([0.01]))
+    tasks = [point_task(place, np.array([1e-4 * tree.size])), told]
+    states = spread(tree, at_rest(tree, 1), tasks, np.repeat(REST, 4, 0))
+    assert met(tree, states, tasks).all()
+    assert ((states.angles >= tree.lower) & (states.angles <= tree.upper)).all()
+    bends = tree.rotations(states)[1:3, 1, 0]
+    assert (bends < -0.02).all(), "about -X, the way in which the limits let them bend"
+    begun = chains.turned_whole(tree, at_rest(tree, 1), tasks, tree.compliance)
+    heads = Geometry(tree, begun).heads
+    assert np.linalg.norm(heads[-1] - heads[0]) == pytest.approx(3.0 * share, rel=0.05)

@@ -6,7 +6,7 @@ from math import radians
 import numpy as np
 import pytest
 
-from ik_triangulation.kinematics import Free, Hinge
+from ik_triangulation.kinematics import EulerLimits, Free, Hinge
 from ik_triangulation.kinematics.batch.algebra import IDENTITY, cross, dot, exponential, lengths, matrices, rotate
 from ik_triangulation.solvers.natural.elbow import TURNED, Elbow, axes_of, directions, flexion_at_rest, hinge_turns
 
@@ -123,3 +123,17 @@ def test_the_normal_alone_is_that_of_the_whole_bend(freedom, bone):
     distance = np.linspace(0.3, 1.9, 40)
     given = turned((1.0, 0.2, 0.4), 0.3), np.broadcast_to(X, (3, 40)), distance
     assert np.array_equal(elbow.normal_of_bend(*given), elbow.bent_with_end(*given)[1])
+
+
+@pytest.mark.parametrize("aside", [-80.0, -20.0, -10.0, 0.0, 14.0, 16.0, 170.0])
+def test_an_elbow_with_limits_bends_about_its_hinge_and_up_to_15_degrees_off_it(aside):
+    """By limits that bend it about -X it is bent about the axis nearest to flexion, across the upper bone."""
+    limits = EulerLimits("XYZ", (-2.7, -0.4, -0.3), (0.0, 0.4, 0.3))
+    rest = turned((0.0, 1.0, 0.0), 0.3, 1)
+    hinge = rotate(rest, -X)
+    flexion = 2.0 * rotate(turned((0.0, 1.0, 0.0), radians(aside), 5), hinge) + 0.7 * UP
+    normals = Elbow(limits, rest, UP, LOW).on_own_hinge(flexion)
+    wanted = rotate(turned((0.0, 1.0, 0.0), radians(min(max(aside, -15.0), 15.0)), 5), hinge)
+    assert normals == pytest.approx(wanted, abs=1e-7)
+    for freedom in (Free(), Hinge((1.0, 0.0, 0.0), -2.7, 0.0)):
+        assert Elbow(freedom, rest, UP, LOW).on_own_hinge(flexion) is flexion

@@ -17,6 +17,7 @@ from .arms import arm, motion, natural_path
 LIMBS = {
     "free": [Free(), Free(), Free()],
     "cones": [Cone(2.2, -1.9, 1.9), Cone(2.7, -0.6, 0.6), EulerLimits("YXZ", (-1.0, -2.6, -1.0), (1.0, 2.6, 1.0))],
+    "flexing": [Cone(2.4, -2.0, 2.0), EulerLimits("XYZ", (-2.7, -0.4, -0.3), (0.0, 0.4, 0.3)), Free()],
     "hinge": [Cone(2.4, -2.0, 2.0), Hinge((1.0, 0.0, 0.0), -2.7, 0.0), Free()],
 }
 FORM = LimbForm(has_end=True)

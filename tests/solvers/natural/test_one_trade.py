@@ -14,9 +14,11 @@ from ik_triangulation.kinematics import Cone, EulerLimits, Hinge, Pose
 from ik_triangulation.kinematics.batch import Tree
 from ik_triangulation.kinematics.rotation import about, rotation_angle
 from ik_triangulation.solvers.natural.giving_way import in_reach
+from ik_triangulation.solvers.natural.one_limb import pose_or_give_way
 from ik_triangulation.solvers.natural.one_trade import OneTrade, trade_one
 from ik_triangulation.solvers.natural.tip_limb import TipLimb
 from ik_triangulation.solvers.natural.traded import Trade, WristPath
+from ik_triangulation.solvers.natural.trading import followed, trailing
 from ik_triangulation.solvers.natural.two_bones import TwoBones
 from ik_triangulation.solvers.solver import LimbForm
 
@@ -36,10 +38,10 @@ def turning(random, angle):
     return about(axis, angle)
 
 
-def drag(seed, wrist="box", elbow="cone", pole=False):
+def drag(seed, wrist="box", elbow="cone", pole=False, shoulder=SHOULDER):
     """The reference, the pose before, the goal of before and one that is moved a little and turned beyond the wrist."""
     random = Random(seed)
-    chain = arm(seed, [SHOULDER, ELBOWS[elbow], WRISTS[wrist]])
+    chain = arm(seed, [shoulder, ELBOWS[elbow], WRISTS[wrist]])
     rotations = [Quaternion(), about(Vector((1.0, 0.0, 0.0)), -0.6), Quaternion()]
     reference = Pose(chain, Matrix.Identity(4), rotations)
     turned = [
@@ -120,3 +122,68 @@ def test_a_hand_beyond_its_range_creeps_no_further_once_its_target_rests():
         before = pose
     assert max(turns) < 45.0
     assert max(turns[-5:]) < 0.5
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_move_is_sought_from_another_pose_where_that_costs_less(seed):
+    reference, before, last, goal = drag(seed, "cone")
+    place = goal.target.closest(before.tip)
+    one = OneTrade(reference, goal, FORM, before, last, place, RATE)
+    other = trade_one(reference, goal, FORM, before, goal, place, None, 0.2)  # a slow rate hurries less
+    alone, both = (trade_one(reference, goal, FORM, before, last, place, found, RATE) for found in (None, other))
+    cost = [one.cost(one.values_of(pose.rotations)) for pose in (alone, both, other)]
+    assert cost[1] <= min(cost) + 1e-3 * abs(cost[1])
+    for pose in (alone, both):
+        assert (pose.tip - place).length < 1e-5 * reference.chain.reach
+        assert all(joint.freedom.allows(turn) for joint, turn in zip(pose.chain.joints, pose.rotations, strict=True))
+
+
+def test_what_the_price_rounds_off_a_hand_that_can_turn_as_told_is_made_up():
+    """A hand told to turn by what its wrist can is off by nothing, soon after its target rests."""
+    for seed in range(4):
+        reference, before, last, _ = drag(seed)
+        random = Random(seed)
+        goal = Goal(last.target, (Orientation(turning(random, 0.05) @ before.tip_rotation),), 1e-4)
+        for _ in range(6):
+            before = trade_one(reference, goal, FORM, before, goal, goal.target.closest(before.tip), None, RATE)
+        assert degrees(rotation_angle(before.tip_rotation, goal.soft[0].rotation)) < 0.01
+
+
+def largest_turn(before, after):
+    return degrees(max(map(rotation_angle, before.rotations, after.rotations)))
+
+
+@pytest.mark.parametrize("wrist", ["box", "cone"])
+def test_a_drag_takes_a_natural_pose_or_a_nearer_one_and_trades_the_turn_of_a_hand_that_has_none(wrist):
+    kinds = dict.fromkeys(("natural", "nearer", "traded"), 0)
+    for seed in range(12):
+        for shoulder in (SHOULDER, Cone(radians(30), radians(-20), radians(20))):
+            reference, before, last, goal = drag(seed, wrist, shoulder=shoulder)
+            if seed % 2:  # the hand trails already behind a target that goes on from a half turn
+                more = (turning(Random(seed), angle) @ before.tip_rotation for angle in (2.9, 3.3))
+                last, goal = (Goal(goal.target, (Orientation(each),), 1e-4) for each in more)
+                before = trade_one(reference, last, FORM, before, last, goal.target.closest(before.tip), None, RATE)
+            natural, place = reference.copy(), goal.target.closest(before.tip)
+            natural.project()
+            can = pose_or_give_way(natural, goal, FORM)
+            pose = followed(reference, goal, FORM, before, last)
+            if pose is None:
+                assert not can
+                continue
+            assert all(each.freedom.allows(turn) for each, turn in zip(pose.chain.joints, pose.rotations, strict=True))
+            assert (pose.tip - place).length < 1e-3 * reference.chain.reach
+            if not can:
+                kinds["traded"] += 1
+            elif pose.rotations == natural.rotations:
+                kinds["natural"] += 1
+            else:
+                kinds["nearer"] += 1
+                assert largest_turn(before, pose) < largest_turn(before, natural)
+            if can:
+                untold = Goal(goal.target, (), goal.tolerance)
+                assert followed(reference, untold, FORM, before, last) is None
+                assert followed(natural, Goal(Point(natural.tip), goal.soft, 1e-4), FORM, before, last) is None
+                assert trailing(reference, untold, FORM, before, last, natural) is natural
+                assert trailing(reference, goal, FORM, before, untold, natural) is natural
+                assert trailing(reference, goal, FORM, natural, last, natural) is natural
+    assert min(kinds.values()) > 3

@@ -120,3 +120,26 @@ def test_choices_that_are_left_out_of_the_search_are_on_no_cheapest_path(time, c
         every = _by_all(costs, change, order, shifts)
         whole = every[count : 2 * count] if len(every) > count else every
         assert (_cheapest(costs, time, grid, cyclic, shifts) == whole).all()
+
+
+@pytest.mark.parametrize("laps", [0, 1, -1])
+@pytest.mark.parametrize("count", [40, 150])
+def test_no_small_change_of_a_cycle_makes_it_cheaper_also_where_it_winds_round(count, laps):
+    """The change from the last frame to the first one is that between any two others, whole turns aside."""
+    random = np.random.default_rng(count + laps)
+    share = np.arange(count) / count
+    middle = 2.0 * np.pi * laps * share + 0.4 * np.sin(2.0 * np.pi * (share + random.uniform()))
+    cost, every = valley(middle, 0.5), np.arange(count)
+
+    def total(swivels):
+        change = np.diff(swivels, append=swivels[0] + 2.0 * np.pi * laps)
+        return float(cost(swivels[None], every)[0].sum() + 1.5 * (change**2).sum())
+
+    swivels = best_swivels(cost, count, 1.5, 24, cyclic=True)
+    best = total(swivels)
+    assert best < total(middle)
+    for _ in range(40):
+        assert total(swivels + 1e-3 * random.normal(size=count)) > best - 1e-9
+    shifted = best_swivels(valley(np.roll(middle, count // 3), 0.5), count, 1.5, 24, cyclic=True)
+    turned = np.roll(swivels, count // 3) - shifted
+    assert np.abs(turned - 2.0 * np.pi * np.rint(turned / (2.0 * np.pi))).max() < 1e-3

@@ -15,6 +15,7 @@ from ik_triangulation.kinematics.batch import Geometry, Tree
 from ik_triangulation.kinematics.batch.algebra import compose, exponential, lengths, matrices, normalized, turn_vectors
 from ik_triangulation.kinematics.batch.limit_arrays import LimitArrays
 from ik_triangulation.kinematics.framed import framed
+from ik_triangulation.solvers.natural import trading
 from ik_triangulation.solvers.natural.tip_limb import EndRange, TipLimb
 from ik_triangulation.solvers.natural.traded import solve_blocks
 from ik_triangulation.solvers.natural.two_bones import TwoBones
@@ -228,3 +229,35 @@ def test_coordinates_of_limits_in_axes_of_their_own_are_those_of_the_inner_limit
     found, expected = turned.quaternions(turned.nearest(about)), own.quaternions(own.nearest(rotations))
     back = np.array([(frame @ Quaternion(q) @ frame.conjugated())[:] for q in expected.T]).T
     assert np.abs(np.abs((found * back).sum(0)) - 1.0).max() < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("trouble", "cyclic", "stretches"),
+    [
+        ((), False, ()),
+        ((), True, ()),
+        ((100,), False, (range(76, 125),)),
+        ((5, 395), False, (range(30), range(371, 400))),
+        ((100, 238), False, (range(76, 263),)),
+        ((100, 239), False, (range(76, 125), range(215, 264))),
+        ((5, 200), True, (range(-19, 30), range(176, 225))),
+        ((5, 390), True, (range(-34, 30),)),
+        ((5, 100, 200, 300), True, (range(352, 753),)),
+        (range(400), True, (range(-200, 600),)),
+    ],
+)
+def test_what_is_traded_begins_before_trouble_and_ends_after_it_also_across_the_seam_of_a_cycle(
+    trouble, cyclic, stretches
+):
+    """24 frames before and after; as one where at most 138 are from one to the next; a cycle without a calm part from
+    the middle of what is calm round to there, or twice."""
+    tempo = trading.Tempo(1.0, 1.0, 30.0, cyclic)
+    found = list(trading._stretches(np.isin(np.arange(400), list(trouble)), tempo))
+    assert [each.tolist() for each in found] == [[frame % 400 for frame in each] for each in stretches]
+    for each in found:
+        whole = each[trading._middle(each, 400)].tolist()
+        assert whole == (each[200:600] if len(each) == 800 else each[: 400 + (len(each) < 401)]).tolist()
+    twice = list(
+        trading._stretches(np.isin(np.arange(800), [2 * frame for frame in trouble]), tempo._replace(fps=60.0))
+    )
+    assert len(twice) == len(found)

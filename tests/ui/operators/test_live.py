@@ -60,3 +60,16 @@ def test_a_body_that_is_set_up_again_is_live_no_more():
     bpy.ops.pose.ik_triangulation_live(tip="hand.L")
     bpy.ops.pose.ik_triangulation_body_add()
     assert not live.under_way()
+
+
+def test_live_can_be_stopped_only_while_a_limb_is_live_and_needs_a_bone_of_the_rig():
+    rig, tip = chain_rig(3), "Bone 2"
+    configure(rig, tip, target=empty())
+    assert not bpy.ops.pose.ik_triangulation_live_stop.poll()
+    with pytest.raises(RuntimeError, match="has no bone 'Nowhere'"):
+        bpy.ops.pose.ik_triangulation_live(tip="Nowhere")
+    bpy.ops.pose.ik_triangulation_live(tip=tip)
+    assert live.is_live(rig, tip)
+    assert bpy.ops.pose.ik_triangulation_live_stop() == {"FINISHED"}
+    assert not live.is_live(rig, tip)
+    assert not bpy.ops.pose.ik_triangulation_live_stop.poll()

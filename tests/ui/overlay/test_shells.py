@@ -2,11 +2,14 @@
 """Shells are computed once for each chain, a little at a time, and until then spheres stand in for them."""
 
 from math import pi
+from time import perf_counter
+from types import SimpleNamespace
 
 import bpy
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
+from ik_triangulation.errors import ChainError
 from ik_triangulation.kinematics import Cone, Hinge, Pose
 from ik_triangulation.maps import shell
 from ik_triangulation.maps.shell import spheres
@@ -85,3 +88,51 @@ def test_disabling_stops_the_work(addon, monkeypatch):
         assert not limb._pending
     finally:
         addon.register()
+
+
+def test_a_timer_waits_for_a_limb_that_settles_and_for_playback_and_then_works_in_slices(monkeypatch):
+    playing, redrawn = SimpleNamespace(is_animation_playing=False), []
+    context = SimpleNamespace(window_manager=SimpleNamespace(windows=[SimpleNamespace(screen=playing)]))
+    monkeypatch.setattr(limb, "bpy", SimpleNamespace(context=context, app=bpy.app))
+    monkeypatch.setattr(limb, "redraw", lambda: redrawn.append(1))
+    assert limb._work() is None
+    limb.shells_of(limited())
+    (wanted,) = limb._pending
+    wanted.since = perf_counter() + 60.0
+    assert limb._work() == limb._SETTLED
+    wanted.since = 0.0
+    playing.is_animation_playing = True
+    assert limb._work() == limb._PLAYING
+    assert wanted.job is None
+    playing.is_animation_playing = False
+    monkeypatch.setattr(limb, "_SLICE", 0.0)
+    assert limb._work() == limb._PAUSE
+    assert wanted.job is not None
+    monkeypatch.setattr(limb, "_SLICE", 60.0)
+    assert not redrawn
+    assert limb._work() is None
+    assert redrawn == [1]
+    assert not limb._pending
+    assert limb.shells_of(limited()).limited
+
+
+def test_a_shell_that_takes_too_long_or_cannot_be_had_is_given_up(monkeypatch):
+    monkeypatch.setattr(limb, "_LONGEST", -1.0)
+    monkeypatch.setattr(limb, "_SLICE", 0.0)
+    limb.shells_of(limited())
+    assert limb._pending[0].work()
+    limb._pending.clear()
+    assert not limb.shells_of(limited()).limited
+    assert not limb._pending, "it is not begun again"
+    monkeypatch.setattr(limb, "_SLICE", 60.0)
+
+    def failing(pose):
+        yield 0, 1
+        raise ChainError("broken")
+
+    monkeypatch.setattr(limb.reach_shell, "steps", failing)
+    limb.shells_of(limited(0.8))
+    assert limb._pending[0].work()
+    limb._pending.clear()
+    assert not limb.shells_of(limited(0.8)).limited
+    assert not limb._pending

@@ -4,13 +4,17 @@
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 
 from ik_triangulation.ui.gizmos.groups import VIEW3D_GGT_ik_triangulation_trail as Group
+from ik_triangulation.ui.gizmos.mouse import Guides
+from ik_triangulation.ui.overlay import handlers
 from ik_triangulation.ui.overlay import trail as shown
+from ik_triangulation.ui.overlay.sketch import Role, palette
 
 from ...rigs import chain_rig, configure, empty
 from .seen import read_to_the_end
-from .viewport import viewport
+from .viewport import SIZE, pixels, viewport
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -81,3 +85,67 @@ def test_what_moves_objects_and_bones_is_compared_by_keys_and_where_there_are_no
     rig.pose.bones["Bone 2"].keyframe_insert("rotation_quaternion", frame=5)
     assert content(keyed, still) == found[-1]  # of the armature itself only what has no keys
     assert len({*found}) == len(found)
+
+
+def seen_at(image, place, radius):
+    """The colours (n, 4) around a place in world space, so many pixels to each side."""
+    with viewport() as context:
+        clip = context.region_data.perspective_matrix @ Vector(place).to_4d()
+    x, y = (round((clip[i] / clip[3] + 1.0) / 2.0 * SIZE[i]) for i in range(2))
+    rows = image.reshape(SIZE[1], SIZE[0], 4)
+    return rows[y - radius : y + radius + 1, x - radius : x + radius + 1].reshape(-1, 4)
+
+
+@pytest.mark.skipif(bpy.app.version < (5, 2), reason="without gpu.init()")
+def test_frames_before_and_after_are_drawn_in_the_colours_of_motion_paths_and_the_present_one_is_marked(rig, addon):
+    bpy.context.scene.ik_triangulation_trail.show = True
+    bpy.context.scene.frame_set(6)
+    trail, image = read(), pixels(handlers._draw_trail)
+    theme = bpy.context.preferences.themes[0]
+    past, future = (
+        np.array(each[:3]) for each in (theme.view_3d.before_current_frame, theme.view_3d.after_current_frame)
+    )
+    *now, alpha = palette(theme).outlines[Role.NOW]
+
+    def of(frame, colour, radius=5):
+        found = seen_at(image, trail.places[frame - 1], radius)
+        return (np.abs(found[:, :3] - colour).max(1) < 0.02).sum()
+
+    for frame in range(1, 13):
+        assert (of(frame, past, 0), of(frame, future, 0)) == ((1, 0) if frame < 6 else (0, 1)), frame
+    ring = alpha * np.array(now)
+    assert of(6, ring) > 10
+    assert of(1, ring) == of(12, ring) == 0
+    assert of(1, past) > 1.2 * of(3, past), "keys are larger"
+    with viewport() as context:
+        context.space_data.overlay.show_overlays = False
+        assert pixels(shown.draw_trail).max() == 0.0
+        context.space_data.overlay.show_overlays = True
+    bpy.context.scene.ik_triangulation_trail.show = False
+    assert pixels(handlers._draw_trail).max() == pixels(shown.draw_trail).max() == 0.0
+    assert handlers._trail_loaded
+    assert shown._state.trail is not None
+    addon.unregister()
+    assert not handlers._trail_loaded
+    assert shown._state.trail is None
+    addon.register()
+
+
+@pytest.mark.skipif(bpy.app.version < (5, 2), reason="without gpu.init()")
+def test_lines_through_a_target_that_is_dragged_have_the_colours_of_their_axes():
+    theme = bpy.context.preferences.themes[0].user_interface
+    guides, pivot = Guides(), Vector((0.2, 0.1, 0.0))
+    axes = [Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, 1.0))]
+    for shown_axes in ((0,), (1, 2)):
+        guides.show(pivot, [(number, axes[number]) for number in shown_axes])
+        image = pixels(guides._draw)
+        for number, colour in enumerate((theme.axis_x, theme.axis_y, theme.axis_z)):
+            found = seen_at(image, pivot + 0.5 * axes[number], 1)
+            drawn = (np.abs(found[:, :3] - 0.6 * np.array(colour)).max(1) < 0.02).any()
+            assert drawn == (number in shown_axes)
+    handle = guides._handle
+    guides.show(pivot, [])
+    assert guides._handle is handle
+    guides.hide()
+    guides.hide()
+    assert guides._handle is None
