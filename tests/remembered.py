@@ -7,6 +7,8 @@ from pickle import Pickler
 
 from mathutils import Euler, Matrix, Quaternion, Vector
 
+from ik_triangulation.kinematics.batch import States
+
 
 class _Writer(Pickler):
     """Writes all that a problem is made of, with every bit of its numbers."""
@@ -18,6 +20,8 @@ class _Writer(Pickler):
             return tuple, ((*value, value.order),)
         if isinstance(value, Matrix):
             return tuple, (tuple(map(tuple, value)),)
+        if isinstance(value, States):  # without the geometry that was made of them, which they have or have not
+            return tuple, ((value.angles, value.balls, value.held, value.root, value.place),)
         return NotImplemented
 
 

@@ -217,10 +217,7 @@ def delete_generated(
             remember_written(posed)
             remember_place(posed)
             undo.pop_all()
-            for curve in (
-                *removed.empty,
-                *released,
-            ):  # of which Blender shows nothing: the last thing to do, as it cannot be undone
+            for curve in (*removed.empty, *released):  # the last thing to do, as it cannot be undone
                 removed.bag.fcurves.remove(curve)
             told = [note for call in last_calls if (note := call())]
             if notes is not None:

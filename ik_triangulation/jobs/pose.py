@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Solving at the present frame, and the check of what Blender shows: limbs and bodies, without keys of other frames."""
+"""Solving of a limb or a whole body at the present frame, and the check of where Blender shows tips at any frames."""
 
 from __future__ import annotations
 

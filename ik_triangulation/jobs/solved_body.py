@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A body from its checks to its report, for bakes and reaches: read and solved at the frames, written and measured.
+"""A body that is baked or reaches: read and solved at the frames, then written, measured and reported.
 
 It is solved again where its own bones carry targets from space to space.
 """
@@ -160,7 +160,7 @@ def write_body(
 
 
 def _kept(rig: RigBody, plan: KeyPlan, scene: Scene) -> tuple[Mapping[str, ByHand], int]:
-    """Return the rotation keys made by hand between two frames, and at how many frames there are any to keep."""
+    """Return the rotation keys made by hand that a plan keeps, and at how many frames there are any to keep."""
     times = [*map(Clock(scene, rig.armature).time, plan.ends)]
     kept = made_by_hand(rig.armature, rig.bones, *times)
     located = located_by_hand(rig.armature, rig.hips, *times) if rig.hips_motion != "FIXED" else []

@@ -135,7 +135,6 @@ def led_over(
     posture: Posture,
     states: States,
     tasks: Sequence[Task],
-    steady: BalanceTask | None,
     missed: Mask,
     pace: Pace,
 ) -> Work[States]:

@@ -197,7 +197,7 @@ def _soft(work: _Path, states: States, asked: Sequence[Task], tips: Sequence[int
     missed = np.any([~System(tree, states, [place]).met for place in places], axis=0)
     others = [task for task in work.precise if task.tip not in tips or task.level == Level.HOLD]
     pace = Pace(work.tempo[0], leaps_of(ways_of(tree, work.given, places)))
-    states = yield from led_over(tree, Posture(tree, work.given), states, others, work.steady, missed, pace)
+    states = yield from led_over(tree, Posture(tree, work.given), states, others, missed, pace)
     for place in places:
         alone = tree.above[:, tree.tips[place.tip].joint] & (
             tree.above[:, [tip.joint for tip in tree.tips]].sum(1) == 1

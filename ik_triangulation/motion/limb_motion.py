@@ -102,7 +102,7 @@ def limb_motion(shot: Shot) -> Work[Tracked]:
             if pays(tracking, path, other):
                 path = calmer(tracking, path, other)
         if len(avoidable_jumps(tracking, path)):
-            yield from mend(tracking, path, method, seed)
+            yield from mend(tracking, path)
             if other is not None and len(avoidable_jumps(tracking, path)):
                 path = calmer(tracking, path, other)
         yield from ease(tracking, path, hasty_in(tracking, path))

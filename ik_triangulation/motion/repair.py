@@ -173,12 +173,12 @@ def _mended(tracking: Tracking, path: Tracked, method: KnotSolver, seed: int) ->
     avoidable = len(avoidable_jumps(tracking, path))
     calmest = method.calmest()
     if avoidable <= max(_FEW_JUMPS, _RARE * len(path.met)) or calmest is method:
-        yield from mend(tracking, path, method, seed)
+        yield from mend(tracking, path)
     if calmest is not method and len(avoidable_jumps(tracking, path)):
         other = yield from track(tracking, calmest, knot_way(tracking.tree), seed, search=False)
         yield from meet_like(tracking, other, path, calmest, seed)
         path = calmer(tracking, path, other)
-        yield from mend(tracking, path, method, seed)
+        yield from mend(tracking, path)
     if not tracking.holds_first and len(jumps_in(tracking, path)):
         path = calmer(tracking, path, (yield from _from_the_end(tracking, path, calmest, seed)))
     yield from _search(tracking, path, method, seed)
@@ -193,7 +193,7 @@ def mend_windows(tracking: Tracking, path: Tracked, method: KnotSolver, seed: in
     jumping = jumps_in(tracking, path)
     if not len(jumping):
         return
-    yield from mend(tracking, path, method, seed)
+    yield from mend(tracking, path)
     yield from _search(tracking, path, method, seed, jumping)
     yield from ease(tracking, path, jumps_in(tracking, path))
 
@@ -233,7 +233,7 @@ def avoidable_jumps(tracking: Tracking, path: Tracked) -> Indices:
     return np.asarray(jumping[missed[last] == missed[first]], np.intp)
 
 
-def mend(tracking: Tracking, path: Tracked, method: KnotSolver, seed: int) -> Work[None]:
+def mend(tracking: Tracking, path: Tracked) -> Work[None]:
     """Interpolate the frames around each jump anew, more and more of them; in place."""
     for margin in _MARGINS:
         jumping = jumps_in(tracking, path) if margin <= _NARROW else avoidable_jumps(tracking, path)

@@ -90,7 +90,7 @@ def test_a_frame_that_would_lose_another_goal_does_not_go_back_alone(paths):
     tip = tasks[-1].tip
     lost = Unmoved(target=tasks[-1].to_points(Geometry(TREE, hard).tip(tip)).target, tolerance=tolerance, tip=tip)
     posture = Posture(TREE, hard.take(np.zeros(FRAMES, np.intp)))
-    led = finished(led_over(TREE, posture, hard, [*tasks[:4], lost], None, np.isin(frames, run), Pace()))
+    led = finished(led_over(TREE, posture, hard, [*tasks[:4], lost], np.isin(frames, run), Pace()))
     changes, whole = (posture.offsets(states) - posture.offsets(hard) for states in (led, soft))
     assert np.abs(changes[:, second]).max() == 0.0
     assert np.abs(changes[:, run[-1]]).max() > 0.5 * np.abs(whole[:, run[-1]]).max()

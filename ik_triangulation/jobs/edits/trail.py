@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shot as the viewport shows it: the path of a tip, which can be dragged, and the character's bones at many frames.
+"""The shot as the viewport shows it: the path of a tip, which can be dragged, and the character's bones at many frames.
 
 While the path is dragged nothing is keyed: the frames within the falloff are solved from what was read at the begin,
 and the present frame is posed. At the end pull() does the same with the keys. Bones are read from F-curves, else in a

@@ -19,7 +19,6 @@ from bpy.types import Scene
 from mathutils import Vector
 
 from ...cooperative import Work
-from ...goals.task import Task
 from ...kinematics import Body
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import States, Tree
@@ -231,7 +230,7 @@ def shares_of_carriers(rig: RigBody, contacts: Contacts, frames: Sequence[float]
     return found
 
 
-def compliance_with_contacts(rig: RigBody, tree: Tree, tasks: Sequence[Task]) -> Numbers | None:
+def compliance_with_contacts(rig: RigBody, tree: Tree) -> Numbers | None:
     """Return the compliance (k, 1) of all columns with contacts, by which hips keep their animation; None without."""
     if not rig.contacts:
         return None

@@ -240,7 +240,7 @@ class BodyProblem:
             floor=self.floor,
             thickness=self.thickness,
             heads=self._heads,
-            compliance=compliance_with_contacts(self.rig, tree, tasks),
+            compliance=compliance_with_contacts(self.rig, tree),
             fps=fps_of(scene, self.samples.frames),
             smoothing=smoothing,
             soft=[self.body.number_of[limb.tip] for limb in self.rig.limbs if limb.soft_edge],

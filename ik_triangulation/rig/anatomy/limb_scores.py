@@ -80,7 +80,7 @@ class LimbScores:
                         picked = (first, hinge, end) if hock is None else (first, hinge, hock, end)
                         score = self._score(picked, points, bends, path, float(whole), line, kind)
                         if score is not None:
-                            yield score + self._by_words(picked, clues, kind), picked
+                            yield score + self._by_words(picked, clues), picked
 
     def _with_bent(self, line: BranchLine, picked: tuple[int, ...]) -> tuple[int, ...]:
         """Return places in a line with those of all its parts between the first and the end: all that bend at rest."""
@@ -223,7 +223,7 @@ class LimbScores:
         odd = max(0.3 - part / lower, 0.0) + max(part / lower - 1.2, 0.0)
         return float(_HOCK * (against and bent) - 0.25 - odd - max(lies, float(not is_one)))
 
-    def _by_words(self, picked: tuple[int, ...], clues: Sequence[Clue], kind: str) -> float:
+    def _by_words(self, picked: tuple[int, ...], clues: Sequence[Clue]) -> float:
         """Score how well the names of the picked bones say what they are picked as."""
         levels = {3: ("upper", "lower", "end"), 4: ("upper", "lower", "hock", "end")}[len(picked)]
         score = 0.0

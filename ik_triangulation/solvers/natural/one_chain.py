@@ -37,7 +37,7 @@ _BONES = 2  # of a limb, which has a form of its own
 
 
 class DraggedChain(ABC):
-    """A chain on its way to the goal."""
+    """A chain on its way to the goal, whatever its joints."""
 
     def __init__(self, pose: Pose, goal: Goal) -> None:
         self._chain, self._size = pose.chain, pose.chain.reach
@@ -185,7 +185,7 @@ class _Joint:
 
 
 class LimitedChain(DraggedChain):
-    """The chain on its way to the goal."""
+    """A chain of joints with limits on its way to the goal."""
 
     def __init__(self, pose: Pose, goal: Goal) -> None:
         super().__init__(pose, goal)
@@ -329,7 +329,7 @@ def pose_chain(pose: Pose, goal: Goal) -> bool:
     if (goal.target.closest(pose.tip) - pose.tip).length <= goal.tolerance:
         return True
     is_free = all(type(joint.freedom) is Free for joint in pose.chain.joints)
-    chain = _Chain(pose, goal) if is_free else LimitedChain(pose, goal)
+    chain = _FreeChain(pose, goal) if is_free else LimitedChain(pose, goal)
     chain.turn_whole()
     chain.relax()
     if not chain.is_made_exact():
@@ -341,8 +341,8 @@ def pose_chain(pose: Pose, goal: Goal) -> bool:
     return True
 
 
-class _Chain(DraggedChain):
-    """The chain on its way to the goal, with the orientation and the lever to the tip of each joint."""
+class _FreeChain(DraggedChain):
+    """A chain of free joints on its way to the goal, with the orientation and the lever to the tip of each."""
 
     def __init__(self, pose: Pose, goal: Goal) -> None:
         super().__init__(pose, goal)
