@@ -172,6 +172,7 @@ def _body_around(armature: Object, bone: str, found: RigBody | None, view_layer:
         held=held,
         planted=(),
         contacts=(),
+        free_heads=(),
         solved=found.solved | own,
     )
 

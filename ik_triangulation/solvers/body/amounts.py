@@ -85,14 +85,14 @@ def newton_step(amounts: Numbers, slope: Numbers, curve: Numbers) -> Numbers:
 def begun_early(amounts: Numbers, gone: Numbers) -> Numbers:
     """Return amounts (c, F) that begin some frames earlier than those given, and end as they do.
 
-    At each frame they are at least those of the frames ahead, by a share that fades out there as hands are `gone` (F)
-    up to an arm's length from their start: a hasty hand is soon, and then the body waits for it.
+    At each frame they are at least those of the frames ahead, by a share that fades out the later these are, and as
+    hands are `gone` (F) there up to an arm's length from their start: with a hasty hand the body turns no faster.
     """
     early, frames = amounts.copy(), np.arange(amounts.shape[1])
     near = 1.0 - np.minimum(gone, 1.0)
     for ahead in range(1, _EARLY + 1):  # by no more frames than there are before, so that a shot begins as it did
         then = np.minimum(frames + ahead, frames[-1])
-        later = near[then] * amounts[:, then]
+        later = near[then] * (1.0 - ahead / (_EARLY + 1.0)) * amounts[:, then]
         larger = (np.abs(later) > np.abs(early)) & (frames >= ahead)
         early = np.where(larger, later, early)
     return early
