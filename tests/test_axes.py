@@ -28,9 +28,8 @@ WRITTEN = {
     "jobs/shots/contacts.py": WORLD,
     "jobs/find_contacts.py": WORLD,
     "jobs/reach_motion.py": WORLD,
-    "jobs/shots/problem.py": WORLD,
     "jobs/shots/tips.py": WORLD,
-    "rig/frames/body_frames.py": WORLD,
+    "rig/frames/body_samples.py": WORLD,
     "rig/retargeting.py": WORLD + "; axes of the frames of parts, which are made there from joints and stance",
 }
 # Where an axis of bending is read from a joint's limits, as nothing better is known of a chain apart from any rig.

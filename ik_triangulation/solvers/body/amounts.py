@@ -6,10 +6,6 @@ them is that turn through the right Jacobian of the exponential. Feet stay: what
 the weight has to be brought above them, legs lean, which carries hips and all above them by what is missing. Source of
 the Jacobian: Chirikjian 2011, "Stochastic Models, Information Theory, and Lie Groups", volume 2.
 
-In reaches for what is beyond the arm's length the trunk is a part of the motion from the beginning on, and does not
-wait for a straight arm (Kaminski, Bock and Gentile 1995, "The coordination between trunk and arm motion during pointing
-movements").
-
 Pelvis and spine take a part in a look: what lies far aside or behind turns the whole body a little.
 In large shifts of gaze the head makes most of the way, and the trunk a share of what is beyond the comfortable range of
 the neck (Land 2004, "The coordination of rotations of the eyes, head and trunk in saccadic turns produced in natural
@@ -39,8 +35,6 @@ _SECOND = np.array([0.02, 0.025, 0.03, 0.02])
 _FOURTH = np.array([0.0, 0.0, 0.015, 0.0])
 # To what is straight below people hinge and crouch, and hardly turn or lean aside: powers of e by which a^2 costs more.
 _BELOW = np.array([0.5, 1.2, 0.0, 0.0])
-
-_EARLY = 8  # frames by which a body begins earlier
 
 _SMALL = 1e-4  # [rad] turns for which series are more exact than the formulas
 
@@ -80,22 +74,6 @@ def newton_step(amounts: Numbers, slope: Numbers, curve: Numbers) -> Numbers:
     curve[diagonal, diagonal] += 1.0 - free + 1e-9
     step: Numbers = np.linalg.solve(np.moveaxis(curve, -1, 0), -(slope * free).T[..., None])[..., 0].T
     return step
-
-
-def begun_early(amounts: Numbers, gone: Numbers) -> Numbers:
-    """Return amounts (c, F) that begin some frames earlier than those given, and end as they do.
-
-    At each frame they are at least those of the frames ahead, by a share that fades out the later these are, and as
-    hands are `gone` (F) there up to an arm's length from their start: with a hasty hand the body turns no faster.
-    """
-    early, frames = amounts.copy(), np.arange(amounts.shape[1])
-    near = 1.0 - np.minimum(gone, 1.0)
-    for ahead in range(1, _EARLY + 1):  # by no more frames than there are before, so that a shot begins as it did
-        then = np.minimum(frames + ahead, frames[-1])
-        later = near[then] * (1.0 - ahead / (_EARLY + 1.0)) * amounts[:, then]
-        larger = (np.abs(later) > np.abs(early)) & (frames >= ahead)
-        early = np.where(larger, later, early)
-    return early
 
 
 class Speeds:

@@ -42,7 +42,7 @@ from ...kinematics.batch.algebra import (
     turn_vectors,
 )
 from ...kinematics.body_anatomy import ARM_PARTS, Part, TwoPartLimb
-from .amounts import HIGHEST, LOWEST, Speeds, begun_early, cost_of_amounts, newton_step, turn_for_looks, turning_on
+from .amounts import HIGHEST, LOWEST, Speeds, cost_of_amounts, newton_step, turn_for_looks, turning_on
 from .flexing import flexion_axes, parts_of_body, two_part_limbs
 from .hanging import COMFORTABLE, ReachingArm, arm_of, is_place, nearer_by_girdle, turn_of_girdle
 
@@ -240,7 +240,6 @@ class Reaching:
             row[at] = values
             row[moved] = np.interp(np.flatnonzero(moved), knots, row[knots])
         first, last = found[:, 0].copy(), found[:, -1].copy()
-        found = begun_early(found, np.max([lengths(way) / self._arms[tip].length for tip, way in ways], 0))
         for _ in range(_SMOOTHED if count > 1 else 0):
             found = averaged_in_time(found.T, 1).T
             found[:, 0], found[:, -1] = first, last  # so that a lap closes whose ends have the same goals

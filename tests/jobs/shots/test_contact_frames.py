@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.goals.from_goals import hold_tasks
 from ik_triangulation.jobs.pose import solve_body_pose
 from ik_triangulation.jobs.shots.contacts import (
     animated_frames,
@@ -79,10 +78,9 @@ def test_hips_of_a_body_with_contacts_are_stiffer():
     rig = body(Contact("foot.R", 1, 4))
     problem = BodyProblem(rig, finished(read_body(rig, bpy.context.scene, range(1, 6))))
     tree = problem.body.tree
-    tasks = hold_tasks(problem.body, FEET, problem.held_frames)
-    compliance = compliance_with_contacts(rig, tree, tasks)
+    compliance = compliance_with_contacts(rig, tree)
     assert compliance[len(tree.joint_of) :].max() < compliance[: len(tree.joint_of)].max()
-    assert compliance_with_contacts(body(), tree, tasks) is None
+    assert compliance_with_contacts(body(), tree) is None
 
 
 def test_a_single_pose_has_the_place_of_its_contact():

@@ -17,7 +17,6 @@ from ik_triangulation.kinematics.batch.algebra import lengths
 from ik_triangulation.motion.body_path import body_path
 from ik_triangulation.motion.shot import Shot
 from ik_triangulation.solvers.batch.change import System
-from ik_triangulation.solvers.body.amounts import begun_early
 from ik_triangulation.solvers.body.hanging import COMFORTABLE, arm_of
 from ik_triangulation.solvers.body.reaching import BEGIN, HIGHEST, LOWEST, reaching_of
 from scripts.benchmarks import humanoid
@@ -134,15 +133,6 @@ def test_trunk_and_legs_begin_with_a_hand_that_goes_far():
     for way in ((0.0, -0.75, 0.2), (0.65, 0.0, 0.3), (0.0, -0.35, -0.8)):
         moved = np.abs(amounts_of(np.outer(path, way))).max(0)
         assert np.flatnonzero(moved > 0.1 * moved.max())[0] <= np.flatnonzero(path > 0.1)[0] + 2
-
-
-def test_amounts_begin_early_and_end_as_they_do_and_only_near_the_start_of_a_hand():
-    amounts = np.concatenate((np.zeros(20), np.linspace(0.0, -1.0, 11), np.linspace(-1.0, 0.0, 11)))[None]
-    early = begun_early(amounts, np.zeros(42))
-    assert early[0, 17] == pytest.approx(-0.1)  # of 0.3 six frames ahead a third
-    assert early[0, 30:] == pytest.approx(amounts[0, 30:])
-    assert (np.abs(early) >= np.abs(amounts)).all()
-    assert begun_early(amounts, np.ones(42)) == pytest.approx(amounts)
 
 
 @pytest.mark.parametrize("seed", range(8))
