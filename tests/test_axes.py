@@ -28,7 +28,6 @@ WRITTEN = {
     "jobs/shots/contacts.py": WORLD,
     "jobs/find_contacts.py": WORLD,
     "jobs/reach_motion.py": WORLD,
-    "jobs/shots/tips.py": WORLD,
     "rig/frames/body_samples.py": WORLD,
     "rig/retargeting.py": WORLD + "; axes of the frames of parts, which are made there from joints and stance",
 }
