@@ -29,8 +29,6 @@ from ..rig.dependencies import Dependencies, in_waves
 from ..rig.frames.reader import FrameReader
 from ..rig.freedom import limit_notes
 from ..rig.keyframes import check_keys, is_baked, remove_generated, remove_generated_of
-from ..rig.keyframes.channelbags import channelbag_of
-from ..rig.keyframes.reading import replaced_in
 from ..rig.layers import LayerOf, Made, remove_layer_keys, reopen_layers
 from ..rig.limb import Limb, MovingPaths, ignored
 from ..rig.targets.motion import frames_to_key
@@ -232,13 +230,10 @@ def _release_switches(armature: Object, scene: Scene, view_layer: ViewLayer, und
 
     Returns F-curves that are left without keyframes, for the caller to remove.
     """
-    switches, bag = idle_switches(armature), channelbag_of(armature)
-    before = [known for each in switches if (known := replaced_in(bag, each.path))]
-    removed = remove_generated_of(armature, [each.path for each in switches], -inf, inf, view_layer, undo)
-    for switch, known in zip(switches, before, strict=True):
-        undo.callback(switch.set, switch.now)
-        keyed = any(len(curve.keyframe_points) for curve in switch.curves)
-        switch.set(switch.at(scene.frame_current_final, scene) if keyed else known.before[0])
+    idle = idle_switches(armature)
+    removed = remove_generated_of(armature, [switch.path for switch, _ in idle], -inf, inf, view_layer, undo)
+    for switch, before in idle:
+        switch.show(before, scene, undo)
     return removed.empty
 
 

@@ -30,6 +30,7 @@ from ..solvers.batch.descent import Descent, descend, hold, precisely
 from ..solvers.batch.restarts import aligned, strayed, tells_tilt
 from ..solvers.body.clearing import cleared
 from ..solvers.body.flexing import (
+    LEFT_STRAIGHT,
     body_compliance,
     errors_of_tips,
     flexed,
@@ -86,7 +87,6 @@ _TRIED = (
 _FACING, _STEADY = 0.2, 32  # weight of directions beside places in the motion of a reference as a whole; averagings
 _OF_HANDS = 0.1  # weight of hands there, which circle a still body, where others show its turn
 _HUNG = 0.02  # of the compliance of the place of a body that hangs on its hands: its arms go up first
-_LITTLE = 0.1  # of that error, up to which a straight limb is left straight
 _JUMP = 3.0  # times the local median: a turn from frame to frame that is an outlier
 _LESS_CALM = 1.25  # times the unsteadiness of the body as a whole: the most of it with its limbs posed as single ones
 _ENOUGH, _CALMER = 2, 0.8  # tries, and share of the unsteadiness so far, from which on others are not worth a try
@@ -424,7 +424,7 @@ class _Path:
         here = self.posture.take(knots)
         relaxation = Relaxation(posture=here, compliance=self.compliance, gain=POSTURE_GAIN, still=1e-3)
         states = here.states(offsets)
-        leaning = np.flatnonzero(self.inclines[knots] > _LITTLE)
+        leaning = np.flatnonzero(self.inclines[knots] > LEFT_STRAIGHT)
         if len(leaning):
             states.put(leaning, flexed(self.tree, states.take(leaning), self.reference.take(knots[leaning])))
         goals = [task.take(knots) for task in self.every]

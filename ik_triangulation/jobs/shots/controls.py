@@ -186,8 +186,7 @@ def set_switch(
         _key_in_track(switch, value, switch.time(first, scene), track.bag, undo)
     elif key or switch.curves:
         _key(switch, value, first, last, scene, view_layer, undo, kind)
-    undo.callback(switch.set, switch.now)
-    switch.set(switch.at(scene.frame_current + scene.frame_subframe, scene) if switch.curves else value)
+    switch.show(value, scene, undo)
     view_layer.update()
 
 

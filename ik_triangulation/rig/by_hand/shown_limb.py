@@ -56,6 +56,12 @@ class Switch(NamedTuple):
         set_value(self.owner, self.path, type(self.now)(value))
         self.owner.update_tag()
 
+    def show(self, otherwise: float, scene: Scene, undo: ExitStack) -> None:
+        """Set the value that its keyframes give it now, or without any another one; closing `undo` restores it."""
+        undo.callback(self.set, self.now)
+        keyed = any(not curve.is_empty for curve in self.curves)
+        self.set(self.at(scene.frame_current_final, scene) if keyed else otherwise)
+
     def at(self, frame: float, scene: Scene) -> float:
         """Return the value at a frame of a scene."""
         curves = self.curves
@@ -234,16 +240,20 @@ def shows_ik(limb: Limb) -> IKControls | None:
     return controls if not own or controls.is_shown(limb.armature) else None
 
 
-def idle_switches(armature: Object) -> list[Switch]:
-    """Return the properties that bakes have keyed so that the character follows limbs, none of which is baked now."""
-    bag, idle, needed = channelbag_of(armature), dict[str, Switch](), set[str]()
+def idle_switches(armature: Object) -> list[tuple[Switch, float]]:
+    """Return the properties that bakes have keyed so that the character follows limbs, none of which is baked now.
+
+    Each comes with its value from before the bakes.
+    """
+    bag, idle, needed = channelbag_of(armature), dict[str, tuple[Switch, float]](), set[str]()
     with suppress(RigError):  # without any IK controls
         for limb, controls in limbs_with_ik(armature) if bag else ():
             found = {each.path: each for each in switches_of(armature, controls.examined) if each.owner == armature}
             if is_baked(armature, [*limb.bones, *controls.keyed]):
                 needed |= found.keys()
             else:
-                idle |= {path: each for path, each in found.items() if replaced_in(bag, path)}
+                known = {path: replaced_in(bag, path) for path in found}
+                idle |= {path: (found[path], before.before[0]) for path, before in known.items() if before}
     return [each for path, each in idle.items() if path not in needed]
 
 

@@ -6,11 +6,11 @@ them is that turn through the right Jacobian of the exponential. Feet stay: what
 the weight has to be brought above them, legs lean, which carries hips and all above them by what is missing. Source of
 the Jacobian: Chirikjian 2011, "Stochastic Models, Information Theory, and Lie Groups", volume 2.
 
-Pelvis and spine take a part in a look: what lies far aside or behind turns the whole body a little.
-In large shifts of gaze the head makes most of the way, and the trunk a share of what is beyond the comfortable range of
-the neck (Land 2004, "The coordination of rotations of the eyes, head and trunk in saccadic turns produced in natural
-situations"; Hollands, Ziavra and Bronstein 2004 "A new paradigm to investigate the roles of head and eye movements in
-the coordination of whole-body movements").
+Pelvis and spine take a part in a look: what lies far aside or behind turns the whole body a little. In large shifts of
+gaze the head makes most of the way, and the trunk a share of what is beyond the comfortable range of the neck (Land
+2004, "The coordination of rotations of the eyes, head and trunk in saccadic turns produced in natural situations";
+Hollands, Ziavra and Bronstein 2004, "A new paradigm to investigate the roles of head and eye movements in the
+coordination of whole-body movements").
 """
 
 from __future__ import annotations

@@ -51,6 +51,7 @@ _BEND, _BENT = 0.2, 0.5  # [rad] to which a straight joint is bent, if it is ben
 _BACK = 0.01  # [rad] of range from which on a joint may bend the wrong way, if only by what a preset leaves it
 _STRAIGHT = 0.35  # [rad] of bend up to which a reference does not tell where a joint bends to
 _INCLINES = 0.2  # of the reach: error of a reference from which on its straight limbs are inclined to bend
+LEFT_STRAIGHT = 0.1  # of that error, up to which a straight limb is left straight
 _INCLINED = 1.0  # [rad] of bend to which posture inclines a straight joint at most
 
 

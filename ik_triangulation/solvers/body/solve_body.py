@@ -24,7 +24,7 @@ from ..batch.change import System, bounded_change
 from ..batch.descent import Descent, descend, hold
 from ..natural.looking import turned_to_look
 from ..natural.posture import Posture
-from .flexing import body_compliance, errors_of_tips, flexed, inclination, inclined
+from .flexing import LEFT_STRAIGHT, body_compliance, errors_of_tips, flexed, inclination, inclined
 from .floor import Floor, kept_above
 from .priorities import BODY_ROUNDS, HELD_SHARE, at_two_levels, exactly, held_of, settle, solve_sets
 from .reaching import reaching_of
@@ -36,7 +36,6 @@ _STRETCH = 0.3  # of the tree's size: way of a tip in one move at most
 # Of it: changes of what goals ask for, up to which they stay, and up to which their posture is the one before.
 _STAYS, _SAME = 1e-5, 0.015
 _DESCENT = Descent(iterations=1, stall=1, tries=1)  # out of reach more steps only cost time
-_LITTLE = 0.1  # of the error that bends straight limbs: up to it they are left straight
 _HOLDING = Descent(iterations=3, stall=1, tries=1)
 _FIRMLY, _ALMOST = Descent(iterations=8, stall=2), 0.02  # for what misses by less than that share of the size
 
@@ -81,7 +80,7 @@ class BodyFollower:
         tree, held = self._tree, self._held
         goals = self._floor.raised(goals) if self._floor else goals
         posture = self._posture(goals)
-        if self._inclines.max() > _LITTLE:
+        if self._inclines.max() > LEFT_STRAIGHT:
             states = flexed(tree, states, self._reference)
         bounds = kept_above(self._floor, (), Geometry.of(tree, states))
         system = System(tree, states, [*held, *goals, *bounds, *self._steady])
