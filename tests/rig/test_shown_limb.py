@@ -143,9 +143,9 @@ def test_switches_are_idle_once_nothing_that_needs_them_is_baked():
     assert idle_switches(rig) == []  # nothing is known of it
     with ExitStack() as undo:
         put_replaced(bag, '["ik"]', Replaced("", (0.0,), {}), undo)
-        assert [switch.path for switch in idle_switches(rig)] == ['["ik"]']
+        assert [(switch.path, before) for switch, before in idle_switches(rig)] == [('["ik"]', 0.0)]
         rig.pose.bones["FK Bicep"].keyframe_insert("rotation_quaternion", frame=1)
-        assert [switch.path for switch in idle_switches(rig)] == ['["ik"]']
+        assert [(switch.path, before) for switch, before in idle_switches(rig)] == [('["ik"]', 0.0)]
         rig.pose.bones["FK Bicep"].keyframe_insert("rotation_quaternion", frame=2, keytype="GENERATED")
         assert idle_switches(rig) == []
     assert idle_switches(chain_rig(2)) == []
