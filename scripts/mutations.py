@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Try the tests by faults: draw mutations of the package at random, and see which the tests beside their modules miss.
 
-python scripts/mutations.py [NUMBER] [--seed S] [--only PATH] [--seconds T] [--part K/N]
+python scripts/mutations.py [NUMBER] [--seed S] [--only PATH] [--seconds T] [--part K/N] [--record FOLDER]
 
 Each line that can be mutated is as likely as others. Beside a module are the tests of its room. They run once without
 mutation, which tells the lines that each of them runs; then, for a mutation, those that run its line, the quickest
-first, for so long. What survives is to be judged by hand: some mutations change nothing that anybody could see, as
-those of a bound that nothing comes near.
+first, for so long. The record of these lines can be kept for more samples of the same commit. What survives is to be
+judged by hand: some mutations change nothing that anybody could see, as those of a bound that nothing comes near.
 """
 
 import argparse
@@ -158,9 +158,12 @@ def run(copy, arguments, seconds, limit=None, **more):
     return next(iter(failed), None if done.returncode in {0, 2, 5} else f"ended with {done.returncode}")
 
 
-def recorded(copy, room):
+def recorded(copy, room, folder):
     """Return how long each test of a room takes and its name, and by line of the package the numbers of those there."""
-    place = copy / "lines.json"
+    place = folder / f"{room or 'package'}.json"
+    if place.exists():
+        return json.loads(place.read_text(encoding="utf-8"))
+    folder.mkdir(parents=True, exist_ok=True)
     tests = [f"tests/{room}"] if room else map(str, sorted((copy / "tests").glob("test_*.py")))
     failed = run(copy, tests, math.inf, LINES_OF_TESTS=str(place))
     if failed:
@@ -206,6 +209,7 @@ def main():
     parser.add_argument("--only", default="", help="draw from modules whose path has this in it")
     parser.add_argument("--seconds", type=int, default=60, help="of the processor for the tests of one mutation")
     parser.add_argument("--part", default="0/1", help="every N-th of the sample from the K-th: K/N")
+    parser.add_argument("--record", type=Path, help="folder in which the lines of each test are kept for later samples")
     given = parser.parse_args()
     package = sorted(path for path in (ROOT / "ik_triangulation").rglob("*.py") if "pages" not in path.parts)
     lines = [line for path in package if given.only in str(path) for _, line in sorted(mutations(path).items())]
@@ -213,8 +217,9 @@ def main():
     part, parts = map(int, given.part.split("/"))
     drawn = [draw.choice(line) for line in draw.sample(lines, given.number)][part::parts]
     survived, rooms = 0, {}
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, "checkout").resolve()
+    with tempfile.TemporaryDirectory() as temporary:
+        copy = Path(temporary, "checkout").resolve()
+        folder = (given.record or Path(temporary, "record")).resolve()
         for name in subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, copy / name)
@@ -223,7 +228,7 @@ def main():
             room = path.relative_to(ROOT / "ik_triangulation").parts[0]
             room = room if (ROOT / "tests" / room).is_dir() else ""  # of the package itself
             if room not in rooms:
-                rooms[room] = recorded(copy, room)
+                rooms[room] = recorded(copy, room, folder)
             tests = tests_of(mutation, *rooms[room])
             caught = outcome(mutation, copy, tests, given.seconds)
             survived += caught is None
