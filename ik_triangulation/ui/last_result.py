@@ -4,12 +4,14 @@
 Nothing of it is saved. The chosen solver's pose of a comparison is shown as a ghost.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from math import degrees
 from typing import TYPE_CHECKING
 
 import bpy
+import numpy as np
+from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
 from bpy.props import StringProperty as Text
 from bpy.types import Context, Object, PropertyGroup, Scene, WindowManager
@@ -19,6 +21,7 @@ from ..items import SOLVER_ROWS
 from ..jobs import compare
 from ..jobs.live import following as live
 from ..jobs.shots import report as reporting
+from ..rig import keyframes
 from ..rig import limb as rig_limb
 from ..rig.units import degrees_text, distance_text, scale_of
 from .overlay.ghost import clear_ghosts, show_ghost
@@ -35,6 +38,7 @@ class LastResult:
         self.reached, self.lines = report.all_reached, reporting.lines(report, scene)
         self.icon = ("CHECKMARK" if self.reached else "ERROR") if report.due_count else "INFO"
         self.report, self._scale = report, scale
+        self.state, self.holds = b"", True  # of the animation or pose that it is about, where undo or redo asks
         missed = sorted((tip for tip in report.tips.values() if tip.missed), key=lambda tip: -tip.largest_distance)
         self._missed = [f"{tip.tip} {_miss_text(tip, scene)}" for tip in missed]
 
@@ -108,8 +112,53 @@ def forget_result(armature: Object, tip: str) -> None:
 
 
 def latest(armature: Object, tip: str) -> LastResult | None:
-    """Return the last result of the limb that ends in bone `tip`."""
-    return _latest.get((armature.session_uid, tip))
+    """Return the last result of the limb that ends in bone `tip`; None if what it is about has been undone."""
+    result = _latest.get((armature.session_uid, tip))
+    return result if result and result.holds else None
+
+
+def _state(armature: Object, result: LastResult) -> bytes:
+    """Return what tells whether an armature still is as a result says: its keys, or for a single frame its pose."""
+    if not result.is_bake:
+        values = np.empty(16 * len(armature.pose.bones), np.float32)
+        armature.pose.bones.foreach_get("matrix_basis", values)
+        return values.tobytes()
+    curves = [(each.data_path, each.keyframe_points) for each in keyframes.curves_of(armature)]
+    values = np.empty(2 * sum(len(keys) for _, keys in curves), np.float32)
+    at = 0
+    for _, keys in curves:
+        end = at + 2 * len(keys)
+        keys.foreach_get("co", values[at:end])
+        at = end
+    data = armature.animation_data
+    layers = [(track.name, *(strip.name for strip in track.strips)) for track in data.nla_tracks] if data else []
+    return values.tobytes() + repr(([path for path, _ in curves], layers)).encode()
+
+
+def _seen() -> Iterator[tuple[LastResult, bytes]]:
+    """Yield each result, and how the armature that it is about is now; empty if that is gone."""
+    objects = {ob.session_uid: ob for ob in bpy.data.objects if ob.type == "ARMATURE"} if _latest else {}
+    for (uid, _), result in _latest.items():
+        yield result, _state(objects[uid], result) if uid in objects else b""
+
+
+@persistent  # type: ignore[untyped-decorator]
+def _before_undo(*_: object) -> None:
+    for result, state in _seen():
+        result.state = state if result.holds else result.state
+
+
+@persistent  # type: ignore[untyped-decorator]
+def _after_undo(*_: object) -> None:
+    """Hide the results of what has been undone, and show again those of what has been redone."""
+    for result, state in _seen():
+        result.holds = result.state == state
+
+
+def _handlers() -> Sequence[tuple[list, Callable[..., None]]]:
+    handlers = bpy.app.handlers
+    before, after = (handlers.undo_pre, handlers.redo_pre), (handlers.undo_post, handlers.redo_post)
+    return [*((each, _before_undo) for each in before), *((each, _after_undo) for each in after)]
 
 
 MEASURES = ("naturalness", "total_angle", "error", "turns", "travel", "iterations", "seconds")
@@ -200,6 +249,8 @@ _register_classes, _unregister_classes = bpy.utils.register_classes_factory((IKT
 
 def register() -> None:
     live.listeners.append(remember_result)
+    for handlers, handler in _handlers():
+        handlers.append(handler)
     _register_classes()
     WindowManager.ik_triangulation_duel = PointerProperty(
         name="IK Triangulation Duel", type=IKT_PG_duel, options={"SKIP_SAVE"}
@@ -210,4 +261,6 @@ def unregister() -> None:
     del WindowManager.ik_triangulation_duel
     _unregister_classes()
     live.listeners.remove(remember_result)
+    for handlers, handler in _handlers():
+        handlers.remove(handler)
     _latest.clear()

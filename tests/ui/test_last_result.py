@@ -63,3 +63,19 @@ def test_a_result_is_that_of_its_own_limb():
     assert latest(other, "Bone 3") is None
     configure(rig, "Bone 3")
     assert drawn(ONLY_RESULT)[0] == "Reached"
+
+
+@pytest.mark.parametrize("job", ["solve", "bake"])
+def test_a_result_goes_with_what_is_undone_and_comes_again_with_it(job):
+    """An undo of something else, as of a moved target, leaves it."""
+    standard(frame_range="CUSTOM", frame_start=1, frame_end=4)
+    bpy.ops.ed.undo_push(message="Before")
+    getattr(bpy.ops.pose, f"ik_triangulation_{job}")()
+    bpy.ops.ed.undo_push(message="Job")
+    bpy.data.objects["Target"].location.x += 1.0
+    bpy.ops.ed.undo_push(message="Moved")
+    shown = []
+    for step in (bpy.ops.ed.undo, bpy.ops.ed.undo, bpy.ops.ed.redo, bpy.ops.ed.redo):
+        step()
+        shown.append(latest(bpy.data.objects["Rig"], "Bone 3") is not None)
+    assert shown == [True, False, True, True]
