@@ -137,7 +137,7 @@ def _state(armature: Object, result: LastResult) -> bytes:
 
 def _seen() -> Iterator[tuple[LastResult, bytes]]:
     """Yield each result, and how the armature that it is about is now; empty if that is gone."""
-    objects = {ob.session_uid: ob for ob in bpy.data.objects if ob.type == "ARMATURE"} if _latest else {}
+    objects = {ob.session_uid: ob for ob in bpy.data.objects if ob.type == "ARMATURE" and ob.pose} if _latest else {}
     for (uid, _), result in _latest.items():
         yield result, _state(objects[uid], result) if uid in objects else b""
 

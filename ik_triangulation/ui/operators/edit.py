@@ -24,7 +24,7 @@ from ...jobs.shots import report as reporting
 from ...rig import limb as rig_limb
 from ...rig import timeline
 from ..context import active_armature, active_bone, cannot_pose, cannot_solve, is_limb
-from ..gizmos import mouse as dragging
+from ..gizmos import mouse
 from ..overlay import trail as shown
 from .adjust import changed
 from .base import IKOperator, JobOperator, named_object, report_outcome
@@ -300,7 +300,7 @@ class POSE_OT_ik_triangulation_trail_drag(MovingOperator):
             raise
         return {"RUNNING_MODAL"}
 
-    def drag_to(self, view: "dragging.View", by_steps: float) -> None:
+    def drag_to(self, view: "mouse.View", by_steps: float) -> None:
         super().drag_to(view, by_steps)
         # With Alt the mouse leads what is at the frame along the trail: to the time at which it passed there.
         drag = cast("trails.PullDrag", self._drag)

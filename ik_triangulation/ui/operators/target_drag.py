@@ -19,7 +19,7 @@ from ...jobs import body_drag
 from ...jobs import targets as target_jobs
 from ...rig import limb as rig_limb
 from ..context import active_armature, active_bone, cannot_pose, cannot_solve_alone, own_armature
-from ..gizmos import mouse as dragging
+from ..gizmos import mouse
 from .base import IKOperator
 
 _PRECISION = 0.1  # of the mouse's motion while Shift is held
@@ -72,10 +72,10 @@ class TargetOperator(IKOperator):
             self._drag = self._begin(context)
         except IKError as error:
             return self.report_error(error)
-        self._region, self._view = region, dragging.View.of(region, view)
-        self._axes, self._is_own = dragging.drag_axes(context, self._drag.frame), False
+        self._region, self._view = region, mouse.View.of(region, view)
+        self._axes, self._is_own = mouse.drag_axes(context, self._drag.frame), False
         self._start = self._mouse = self._seen = self._at(event)
-        self._angle, self._is_dragged, self._guides = 0.0, False, dragging.Guides()
+        self._angle, self._is_dragged, self._guides = 0.0, False, mouse.Guides()
         context.window_manager.modal_handler_add(self)
         self._show(context)
         return {"RUNNING_MODAL"}
@@ -106,7 +106,7 @@ class TargetOperator(IKOperator):
         """Move or turn the target as the properties say."""
         raise NotImplementedError
 
-    def drag_to(self, view: dragging.View, by_steps: float) -> None:
+    def drag_to(self, view: mouse.View, by_steps: float) -> None:
         """Set the properties from the motion of the mouse, in whole steps if these are not 0."""
         raise NotImplementedError
 
@@ -144,7 +144,7 @@ class TargetOperator(IKOperator):
         seen = self._at(event)
         share = _PRECISION if event.shift else 1.0
         before, self._mouse = self._mouse, self._mouse + share * (seen - self._seen)
-        self._angle += share * dragging.turned_by(self._view, self._drag.frame.translation, self._seen, seen)
+        self._angle += share * mouse.turned_by(self._view, self._drag.frame.translation, self._seen, seen)
         self._seen = seen
         self._is_dragged |= before != self._mouse
         if self._is_dragged:
@@ -163,7 +163,7 @@ class TargetOperator(IKOperator):
 
     def directions(self) -> Matrix:
         """Return the axes that the drag keeps to as columns, 3x3, world space."""
-        return dragging.own_axes(self._drag.frame) if self._is_own else self._axes.to_3x3()
+        return mouse.own_axes(self._drag.frame) if self._is_own else self._axes.to_3x3()
 
     def _show(self, context: Context) -> None:
         names = " and ".join(name for name, used in zip("XYZ", self.constraint_axis, strict=True) if used)
@@ -190,16 +190,16 @@ class MovingOperator(TargetOperator):
         name="Move", description="Way to move it, world space", subtype="TRANSLATION", options={"SKIP_SAVE"}
     )
 
-    def drag_to(self, view: dragging.View, by_steps: float) -> None:
+    def drag_to(self, view: mouse.View, by_steps: float) -> None:
         pivot, axes = self._drag.frame.translation, self.directions()
         used = [axes.col[i] for i, each in enumerate(self.constraint_axis) if each]
         ways = self._start, self._mouse
         if len(used) == 1:
-            move = dragging.move_along(view, pivot, used[0], *ways)
+            move = mouse.move_along(view, pivot, used[0], *ways)
         elif len(used) == 2:
-            move = dragging.move_in_plane(view, pivot, used[0].cross(used[1]), *ways)
+            move = mouse.move_in_plane(view, pivot, used[0].cross(used[1]), *ways)
         else:
-            move = dragging.move_in_view(view, pivot, *ways)
+            move = mouse.move_in_view(view, pivot, *ways)
         if by_steps:
             local = axes.inverted() @ move
             move = axes @ Vector([by_steps * round(each / by_steps) for each in local])
@@ -248,7 +248,7 @@ class POSE_OT_ik_triangulation_target_rotate(TargetOperator):
     def apply(self) -> None:
         self._drag.turn(Quaternion(Vector(self.axis).normalized(), self.value))
 
-    def drag_to(self, view: dragging.View, by_steps: float) -> None:
+    def drag_to(self, view: mouse.View, by_steps: float) -> None:
         kept = tuple(self.constraint_axis)
         # A plane of two axes is that of the rotation.
         number = kept.index(sum(kept) == 1) if 0 < sum(kept) < 3 else None
