@@ -89,6 +89,7 @@ class _Guessing(LimbScores):
         lows = [self._lowest(line) for line in self.lines if self._long(line)]
         self.ground = min(lows, default=0.0)
         self.crawls = sum(low - self.ground <= _GROUND * self.size for low in lows) >= _PAIRS
+        self._kept: dict[object, dict[tuple[int, ...], float]] = {}
         self.front, self.hind = np.zeros(3), frozenset[int]()  # what is in front and the bones of hind legs, once known
 
     def _is_rigging(self, line: BranchLine) -> bool:
@@ -267,11 +268,18 @@ class _Guessing(LimbScores):
         """Return the mean score and the places of the parts of a crawling leg and of all that have as many bones."""
         legs = [each for each in self.lines if self._long(each) and self._stands(each) and self._said(each) != "OTHER"]
         alike = {id(each): each for each in (line, *legs) if len(each.bones) == len(line.bones)}.values()
-        scores = [{picked: score for score, picked in self._candidates(each, "LEG")} for each in alike]
+        scores = [self._scores_of_leg(each) for each in alike]
         shared = set.intersection(*map(set, scores))
         return max(
             ((sum(each[picked] for each in scores) / len(scores), picked) for picked in shared), default=(-1e9, ())
         )
+
+    def _scores_of_leg(self, line: BranchLine) -> dict[tuple[int, ...], float]:
+        """Return the scores of a line's candidates as a leg by their places; each leg of a crawler asks for all."""
+        asked = line.bones, self.front.tobytes(), self.hind  # that candidates are judged by
+        if asked not in self._kept:
+            self._kept[asked] = {picked: score for score, picked in self._candidates(line, "LEG")}
+        return self._kept[asked]
 
     def _stands(self, line: BranchLine) -> bool:
         """Tell whether a line ends on the ground."""
