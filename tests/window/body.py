@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Set Up Body, drag a hand with Live, bake, and undo: hips go down, feet stay; one step of undo takes the bake back."""
 
+from importlib import import_module
+
 import bpy
 from mathutils import Vector
 
 from scripts.windowed.inside import buttons, hands, screen, wait
-from scripts.windowed.inside.scene import clear
+from scripts.windowed.inside.scene import EXTENSION, clear
 from tests.bodies import human_rig
 from tests.rigs import all_keys
 
@@ -40,10 +42,12 @@ def script():
     screen.picture("body-baked")
     yield from hands.press("Z", ctrl=True)
     assert not all_keys(_rig()), "one undo does not take the bake back"
+    assert not _is_told(), "the sidebar tells of a bake that is undone"
     assert abs(_rig().pose.bones["spine"].head.z - rig_height()) < 1e-4
     yield from hands.press("Z", ctrl=True, shift=True)
     full = sum(map(len, all_keys(_rig()).values()))
     assert full
+    assert _is_told()
     _rig().pose.bones["hand.L"].ik_triangulation.reduce = True
     bpy.ops.ed.undo_push(message="Reduce Keys")
     yield from buttons.press("pose.ik_triangulation_bake")
@@ -97,6 +101,11 @@ def _live() -> screen.Steps:
     bpy.ops.object.mode_set(mode="POSE")
     yield hands.REACTION
     yield from buttons.press("pose.ik_triangulation_live")
+
+
+def _is_told() -> bool:
+    """Tell whether the sidebar has a result of the hand."""
+    return import_module(f"{EXTENSION}.ik_triangulation.ui.last_result").latest(_rig(), "hand.L") is not None
 
 
 def _feet() -> Vector:
