@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A body along a path whose goals fade in and out or were edited, along a loop, or with hips above planted feet.
+"""A body along a path whose goals fade or were edited, along a loop, with ends that stay, or above planted feet.
 
 Goals that fade are solved twice: first the tips whose influence is not always 1 are free, which tells where they are
 without their goals; then each goes from there the share of the distance that its influence gives. Nothing pops where
@@ -8,6 +8,10 @@ the influence begins or ends, as that share is continuous in it. Source: none.
 The animation of a body whose hips are animated above planted feet: hips as they are, legs bent to the feet. Where the
 hips are keyed and the legs are not, the animation carries the feet along. Nearness to such a reference would lead the
 hips back to where the feet are; with planted legs, the hips keep their keys. Source: none.
+
+A first or last frame that was right stays, as that of a limb does: a bake goes over from the animation before it and to
+that after it without a pop. What the solved frame is off is taken off the frames beside it as well, by a share that
+fades out smoothly, so that each step from frame to frame is nearly that of the solved motion. Source: none.
 
 Where goals were edited, all frames are solved at once from the poses that are shown, changed the least. Unlike
 body_path() nothing is searched for: each frame starts from its own pose, so frames whose goals did not change keep it,
@@ -29,7 +33,7 @@ import numpy as np
 from ..cooperative import Work
 from ..goals.task import FadedTask, Level, PlaceTask, Task
 from ..kinematics import Body, Locked
-from ..kinematics.arrays import Mask, Numbers
+from ..kinematics.arrays import Columns, Mask, Numbers
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import at, conjugated, exponential, lengths, product, rotation_vectors
 from ..solvers.batch.change import System
@@ -39,6 +43,7 @@ from ..solvers.body.floor import kept_above
 from ..solvers.body.priorities import POSTURE_GAIN, exactly
 from ..solvers.natural.looking import turned_to_hands
 from ..solvers.natural.posture import Posture, Relaxation, time_weight
+from ..solvers.natural.solving import ends_met
 from .body_easing import unrest
 from .body_path import BodyPath, body_path, largest_turns
 from .shot import Shot
@@ -46,7 +51,7 @@ from .shot import Shot
 _SAME = 1e-5  # of the size, and of a rotation matrix: hips at the same place
 _CLOSED = 2e-4  # [rad], or share of the size: a loop that ends so near to its begin is closed
 _AVERAGES = 8  # over time, of the frames around the seam
-_AROUND, _LEAST_AROUND = 1.0, 8  # seconds, and frames, on either side of the seam of a loop
+_AROUND, _LEAST_AROUND = 1.0, 8  # seconds, and frames, on either side of the seam of a loop, or beside an end
 
 _STEPS = 2  # of posture in each stretch
 _STRETCH, _STRETCHES = 0.1, 4  # of the body's size: the longest way of a tip in one stretch, and the most of them
@@ -56,10 +61,32 @@ def faded_path(shot: Shot) -> Work[BodyPath]:
     """Return the same as body_path(), with the influence of tips.
 
     Where it is 0 a tip is free. A fading task counts as met where its share of the distance is. A path whose
-    last frame has the same goals as its first one is a loop, and ends as it begins.
+    last frame has the same goals as its first one is a loop, and ends as it begins. A first or last frame whose
+    reference meets its goals stays as that is.
     """
     shot = replace(shot, tasks=shot.floor.raised(shot.tasks) if shot.floor else shot.tasks)
-    path = yield from _closed_path(shot)
+    tree, tasks = shot.tree, shot.tasks
+    fading = {tip: share for tip, share in shot.influence.items() if (share < 1.0).any()}
+    if fading:
+        free = [
+            FadedTask(task=task, rest=np.zeros((task.count, 1)), present=np.zeros(len(shot.reference)))
+            if task.tip in fading
+            else task
+            for task in tasks
+        ]
+        found, _ = yield from _with_ends(replace(shot, tasks=free))
+        tasks = [
+            FadedTask(
+                task=task,
+                rest=(1.0 - fading[task.tip]) * there.errors,
+                # Without influence it stays where it is without its goal, whatever the body does for frames to come.
+                present=np.full(len(shot.reference), float(fading[task.tip].any())),
+            )
+            if task.tip in fading
+            else task
+            for task, there in zip(tasks, System(tree, found, tasks).measured, strict=True)
+        ]
+    path = yield from _with_ends(replace(shot, tasks=tasks))
     return path._replace(states=looking_at_hands(shot, path.states))
 
 
@@ -72,15 +99,63 @@ def looking_at_hands(shot: Shot, states: States) -> States:
     return turned_to_hands(shot.tree, states, *given, compliance, shot.fps)
 
 
-def _closed_path(shot: Shot) -> Work[BodyPath]:
-    """Return the path of faded_path() but for free heads."""
-    tree, tasks = shot.tree, shot.tasks
-    path = yield from _faded_path(shot)
-    fading = any((share < 1.0).any() for share in shot.influence.values())
-    if fading or not _is_loop(shot) or _seam(tree, path.states) <= _CLOSED:
-        return path
-    closed = yield from _closed(shot, path.states)
-    return path if closed is None else BodyPath(closed, System(tree, closed, tasks).met)
+def _with_ends(shot: Shot) -> Work[BodyPath]:
+    """Return the path of a shot, closed if it is a loop, with the ends at which its reference meets everything."""
+    path = yield from body_path(shot)
+    states = path.states
+    if _is_loop(shot) and _seam(shot.tree, states) > _CLOSED:
+        closed = yield from _closed(shot, states)
+        states = states if closed is None else closed
+    for end in _right_ends(shot):
+        states = yield from _led_to(shot, states, end)
+    return path if states is path.states else BodyPath(states, System(shot.tree, states, shot.tasks).met)
+
+
+def _right_ends(shot: Shot) -> list[int]:
+    """Return the numbers of the first and the last frame, of those whose reference meets everything."""
+    tree, reference = shot.tree, shot.reference
+    ends = ends_met(tree, reference, [*shot.tasks, shot.steady] if shot.steady else shot.tasks)
+    return [k for k in ends.tolist() if not _crosses_floor(shot, [k], reference.take([k]))]
+
+
+def _crosses_floor(shot: Shot, frames: Columns, states: States) -> bool:
+    """Tell whether states of some frames are below the floor."""
+    return shot.floor is not None and shot.floor.take(frames).crossed(Geometry(shot.tree, states))
+
+
+def _led_to(shot: Shot, states: States, end: int) -> Work[States]:
+    """Return states whose first or last one is as in the reference, with those beside it led there.
+
+    What that one changes by fades out over the others, over fewer of them if these lose a goal or turn faster.
+    """
+    tree, posture = shot.tree, Posture(shot.tree, shot.reference)
+    offsets, wanted = posture.offsets(states), precisely(tree, _as_met(shot, states))
+    if np.abs(offsets[:, end]).max() <= _SAME:
+        return states
+    away, widest = np.abs(np.arange(len(states)) - end), _around_ends(shot)
+    most = largest_turns(tree, states).max()
+    best, least = states.copy(), np.inf
+    for width in (widest, widest // 2, widest // 4):
+        share = _eased(np.maximum(1.0 - away / max(width, 1), 0.0))
+        frames = np.flatnonzero(share)
+        led = posture.take(frames).states(offsets[:, frames] - share[frames] * offsets[:, [end]])
+        goals = [task.take(frames) for task in wanted]
+        exactly(tree, led, goals, shot.steady and shot.steady.take(frames), frames=frames)
+        yield
+        found = states.copy()
+        found.put(frames, led)
+        fastest = float(largest_turns(tree, found).max())
+        if fastest < least and _keeps(tree, shot.tasks, states, found) and not _crosses_floor(shot, frames, led):
+            best, least = found, fastest
+        if least <= most:
+            break
+    best.put([end], shot.reference.take([end]))
+    return best
+
+
+def _around_ends(shot: Shot) -> int:
+    """Return over how many frames at most an end leads over to the others."""
+    return min(len(shot.reference) - 1, max(round(shot.fps * _AROUND), _LEAST_AROUND))
 
 
 def _closed(shot: Shot, states: States) -> Work[States | None]:
@@ -91,7 +166,7 @@ def _closed(shot: Shot, states: States) -> Work[States | None]:
     """
     tree = shot.tree
     count = len(states) - 1
-    reach = min(count // 2, max(round(shot.fps * _AROUND), _LEAST_AROUND))
+    reach = min(count // 2, _around_ends(shot))
     most = max(largest_turns(tree, states).max(), _seam(tree, states))
     posture = Posture(tree, shot.reference)
     offsets = posture.offsets(states)
@@ -102,11 +177,10 @@ def _closed(shot: Shot, states: States) -> Work[States | None]:
     halves = dict.fromkeys(max(reach // part, 1) for part in (1, 2, 4))
     for again, half in itertools.product((False, True), halves):
         from_seam = np.arange(-half, half + 1)
-        around, near = from_seam % count, 1.0 - np.abs(from_seam) / half
-        share = near * near * (3.0 - 2.0 * near)
+        around, share = from_seam % count, _eased(1.0 - np.abs(from_seam) / half)
         if again:
             if through is None:
-                through, _ = yield from _faded_path(shot.take(np.arange(-reach, reach + 1) % count))
+                through, _ = yield from body_path(shot.take(np.arange(-reach, reach + 1) % count))
             turned = Posture(tree, states.take(around))
             blended = turned.states(share * turned.offsets(through.take(from_seam + reach)))
         else:
@@ -124,7 +198,7 @@ def _closed(shot: Shot, states: States) -> Work[States | None]:
         if (
             largest_turns(tree, found).max() <= most
             and (again or _is_calm(_unrest_of_loop(tree, found), before))
-            and not (shot.floor is not None and shot.floor.take(around).crossed(Geometry(tree, blended)))
+            and not _crosses_floor(shot, around, blended)
             and _keeps(tree, shot.tasks, states, found)
         ):
             return found
@@ -159,9 +233,11 @@ def _keeps(tree: Tree, tasks: Sequence[Task], before: States, states: States) ->
 
 
 def _is_loop(shot: Shot) -> bool:
-    """Tell whether the last frame has the same goals as the first one, on hips at the same place."""
+    """Tell whether the last frame has the same goals and influence as the first one, on hips at the same place."""
     tree, reference = shot.tree, shot.reference
     ends = [0, len(reference) - 1]
+    if any(np.ptp(at(share, ends)) > 0.0 for share in shot.influence.values()):
+        return False
     places = at(reference.place, ends), at(reference.root, ends)
     if any(np.abs(each[..., -1] - each[..., 0]).max() > _SAME * max(tree.size, 1.0) for each in places):
         return False
@@ -173,32 +249,6 @@ def _seam(tree: Tree, states: States) -> float:
     ends = states.take([len(states) - 1, 0])
     way = float(lengths(ends.place[:, :1] - ends.place[:, -1:]).max()) / tree.size
     return max(float(largest_turns(tree, ends).max()), way)
-
-
-def _faded_path(shot: Shot) -> Work[BodyPath]:
-    """Return the path of faded_path(), whose ends are two."""
-    tree, reference, tasks = shot.tree, shot.reference, shot.tasks
-    fading = {tip: share for tip, share in shot.influence.items() if (share < 1.0).any()}
-    if fading:
-        free = [
-            FadedTask(task=task, rest=np.zeros((task.count, 1)), present=np.zeros(len(reference)))
-            if task.tip in fading
-            else task
-            for task in tasks
-        ]
-        found, _ = yield from body_path(replace(shot, tasks=free))
-        tasks = [
-            FadedTask(
-                task=task,
-                rest=(1.0 - fading[task.tip]) * there.errors,
-                # Without influence it stays where it is without its goal, whatever the body does for frames to come.
-                present=np.full(len(reference), float(fading[task.tip].any())),
-            )
-            if task.tip in fading
-            else task
-            for task, there in zip(tasks, System(tree, found, tasks).measured, strict=True)
-        ]
-    return (yield from body_path(replace(shot, tasks=tasks)))
 
 
 def standing(
@@ -314,6 +364,11 @@ def end_fades(frames: Numbers, at: float, begins: bool, ends: bool) -> Numbers:
     fades = np.zeros((2, len(frames)))
     for row, (end, bound) in enumerate(((frames[0], begins), (frames[-1], ends))):
         if bound and end != at:
-            share = np.clip((frames - at) / (end - at), 0.0, 1.0)
-            fades[row] = share * share * (3.0 - 2.0 * share)
+            fades[row] = _eased(np.clip((frames - at) / (end - at), 0.0, 1.0))
     return fades
+
+
+def _eased(share: Numbers) -> Numbers:
+    """Return shares from 0 to 1 that begin and end level."""
+    eased: Numbers = share * share * (3.0 - 2.0 * share)
+    return eased

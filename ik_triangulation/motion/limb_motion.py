@@ -14,7 +14,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 from math import radians
-from typing import Any
 
 import numpy as np
 from mathutils import Quaternion
@@ -24,7 +23,7 @@ from ..goals.comfort import PoleTask
 from ..goals.from_goals import point_task
 from ..goals.obstacles import AvoidTask
 from ..goals.orientation import AlongTask, LookTask, OrientTask
-from ..goals.task import PlaceTask, Task
+from ..goals.task import PlaceTask
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import rotate, rotate_back, square_to
@@ -145,7 +144,7 @@ def limbs_alone(shot: Shot) -> Work[States | None]:
     found = rotations.copy()
     for first, tip in limbs:
         limb = LimbOfBody.of(tree, first, tip, rotations)
-        own = [_of_limb(task, limb, tree) for task in tasks if task.tip == limb.tip]
+        own = [limb.own(task, tree) for task in tasks if task.tip == limb.tip]
         if own:
             joints = list(limb.joints)
             there = limb.tree.posed(rotations[joints], limb.frames(tree, geometry, rotations))
@@ -154,14 +153,6 @@ def limbs_alone(shot: Shot) -> Work[States | None]:
             path = yield from limb_motion(alone)
             found[joints] = limb.tree.rotations(path.states)
     return tree.posed(found, reference)
-
-
-def _of_limb(task: Any, limb: LimbOfBody, tree: Tree) -> Task:
-    """The task of a body's tip as that of the limb alone."""
-    if isinstance(task, PlaceTask):
-        return replace(task, tip=0, level=0)
-    moved: Task = replace(task, tip=0, level=1, length=task.length * limb.tree.size / tree.size)
-    return moved
 
 
 def bow_of(start: Numbers, end: Numbers, longest: float, up: Numbers) -> Numbers:

@@ -22,8 +22,8 @@ from ik_triangulation.rig.freedom import freedom_of, store
 from ik_triangulation.rig.limb import Limb
 from ik_triangulation.rig.rotation import rotation_of
 
-from ..bodies import FEET, HANDS, SMALL, human_rig, keyed_target, reaching_body, set_up_rig
-from ..rigs import all_keys, curves_of, nothing_lost
+from ..bodies import FEET, HANDS, SMALL, human_rig, keyed_target, reaching_body, set_up_rig, tails
+from ..rigs import all_keys, curves_of, empty, nothing_lost
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 LAST = 24
@@ -59,6 +59,44 @@ def test_a_motion_whose_targets_end_where_they_began_becomes_a_loop():
     first, last = ([rotation_angle(a, b) for a, b in zip(*turns[k : k + 2], strict=True)] for k in (0, 2))
     assert max(map(rotation_angle, turns[0], turns[3])) < radians(0.1)
     assert max(last) < 1.5 * max(first), "it goes through the seam at an even speed"
+
+
+def test_first_and_last_frames_whose_hands_are_at_their_targets_stay_as_they_were_keyed():
+    rig = set_up_rig(LAST)
+    for frame, turn in ((1, 0.3), (LAST, -0.3)):
+        for bone, sign in (("upper_arm.L", 1.0), ("upper_arm.R", -1.0), ("spine.001", 0.5)):
+            posed = rig.pose.bones[bone]
+            posed.rotation_quaternion = Quaternion((0.3, 0.2, 1.0), sign * turn)
+            posed.keyframe_insert("rotation_quaternion", frame=frame)
+    for name in HANDS:
+        target = rig.pose.bones[name].ik_triangulation.target
+        for frame, place in zip((1, LAST), tails(rig, name, (1, LAST)), strict=True):
+            target.location = place
+            target.keyframe_insert("location", frame=frame)
+    keyed, hips = shown(rig, (1, LAST))
+    report = bake_body(body_of(rig, "hand.L"), 1, LAST)
+    assert report.reached, report.text
+    turns, places = shown(rig)
+    for frame, number in ((1, 0), (LAST, 1)):
+        assert max(map(rotation_angle, keyed[number], turns[frame - 1])) < radians(0.1)
+        assert (hips[number].translation - places[frame - 1].translation).length < 1e-4
+    steps = [max(map(rotation_angle, *pair)) for pair in pairwise(turns)]
+    assert max(steps[0], steps[-1]) < max(steps[1:-1])
+
+
+def test_an_elbow_of_a_body_points_at_its_pole():
+    rig = set_up_rig(LAST, down=SMALL)
+    limb = rig.pose.bones["hand.L"].ik_triangulation
+    limb.pole_target = empty("Pole", (2.0, 1.0, 3.0))
+    report = bake_body(body_of(rig, "hand.L"), 1, LAST)
+    assert report.reached, report.text
+    for frame in range(1, LAST + 1, 6):
+        bpy.context.scene.frame_set(frame)
+        shoulder, elbow, wrist = (rig.pose.bones[name].head for name in ("upper_arm.L", "forearm.L", "hand.L"))
+        line = rig.pose.bones["hand.L"].tail - shoulder
+        bend, pole = elbow + wrist - 2.0 * shoulder, limb.pole_target.location - shoulder
+        bend, pole = (way - way.project(line) for way in (bend, pole))
+        assert bend.angle(pole) < radians(3.0)
 
 
 def test_both_hands_reach_the_shins_and_the_feet_stay_at_half_frames_too():

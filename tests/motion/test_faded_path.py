@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Goals of a body fade in and out: free without influence, on their way between, and without a pop."""
+"""Goals of a body fade in and out: free without influence, on their way between, and without a pop; ends that stay."""
 
 from dataclasses import replace
 
@@ -7,16 +7,17 @@ import numpy as np
 import pytest
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.goals.from_goals import hold_tasks, point_task
+from ik_triangulation.goals.from_goals import balance_of, hold_tasks, point_task
 from ik_triangulation.goals.task import Level
 from ik_triangulation.kinematics.batch import Geometry
+from ik_triangulation.kinematics.batch.algebra import angles_between
 from ik_triangulation.motion import faded_path as faded
 from ik_triangulation.motion.body_easing import unrest
 from ik_triangulation.motion.body_path import body_path, largest_turns
 from ik_triangulation.motion.faded_path import faded_path, standing
 from ik_triangulation.motion.shot import Shot
 from scripts.benchmarks import humanoid
-from scripts.benchmarks.body_goals import FEET, HANDS, stands
+from scripts.benchmarks.body_goals import FEET, HANDS, random_path, stands
 
 FIGURE = humanoid.body()
 TREE, COUNT = FIGURE.tree, 25
@@ -117,6 +118,77 @@ def test_the_ends_of_a_loop_meet_calmly_without_solving_it_again(monkeypatch):
     assert np.degrees(largest_turns(TREE, states.take([COUNT - 1, 0]))).max() < 1e-4
     through = np.arange(-3, 4) % (COUNT - 1)
     assert unrest(TREE, states.take(through)).max() < unrest(TREE, open_ended.take(through)).max()
+
+
+def lowered(reference, share):
+    """A shot of a reference with its feet held and its balance, whose hands go a share (F) of the way down."""
+    geometry, frames = Geometry(TREE, reference), Geometry(TREE, reference).frames
+    tasks = hold_tasks(FIGURE, FEET, frames)
+    for name, aside in zip(HANDS, (-0.1, 0.1), strict=True):
+        tip = FIGURE.number_of[name]
+        place = geometry.tip(tip) + np.outer((aside, -0.4, -0.5), share)
+        tasks.append(replace(point_task(place, np.array([1e-3])), tip=tip, level=Level.REACH))
+    return replace(shot_of(reference, tasks), steady=balance_of(FIGURE, FEET, frames).allowing(geometry))
+
+
+def off_reference(shot, states):
+    """Largest turn [degrees] of a joint off the reference, and way [m] of the hips, at each frame (F)."""
+    turns = angles_between(TREE.rotations(states), TREE.rotations(shot.reference))
+    return np.degrees(turns.max(0)), np.linalg.norm(states.place - shot.reference.place, axis=0)
+
+
+@pytest.mark.parametrize("ends", ["both", "first", "last"])
+def test_a_first_or_last_frame_whose_pose_is_right_stays_and_no_step_becomes_larger(ends):
+    count, changed = 40, 0
+    t = np.linspace(0.0, 1.0, count)
+    share = {"both": np.sin(np.pi * t), "first": t * t * (3.0 - 2.0 * t), "last": 1.0 - t}[ends]
+    for seed in range(1, 5):
+        shot = lowered(random_path(FIGURE, seed, count, 3, 0.25), share)
+        loose, met = finished(body_path(shot))
+        states, still_met = finished(faded_path(shot))
+        right = {"both": [0, -1], "first": [0], "last": [-1]}[ends]
+        assert max(each[right].max() for each in off_reference(shot, states)) < 1e-6
+        assert (still_met | ~met).all()
+        assert largest_turns(TREE, states).max() < 1.1 * largest_turns(TREE, loose).max()
+        assert np.abs(place_of(states, FOOT) - place_of(shot.reference, FOOT)).max() < 1e-4
+        changed += off_reference(shot, loose)[0][right].max() > 1.0
+        wrong = {"first": -1, "last": 0}.get(ends)
+        if wrong is not None:
+            assert off_reference(shot, states)[0][wrong] > 10.0
+    assert changed >= 2, "without that they would not stay"
+
+
+def test_a_loop_that_begins_right_begins_and_ends_so_at_one_speed():
+    t = np.linspace(0.0, 2.0 * np.pi, 49)
+    shot = lowered(stands(FIGURE, 49), 0.5 - 0.5 * np.cos(t))
+    states, met = finished(faded_path(shot))
+    assert met.all()
+    assert max(each[[0, -1]].max() for each in off_reference(shot, states)) < 1e-6
+    assert off_reference(shot, finished(body_path(shot))[0])[0][0] > 1.0
+    through = unrest(TREE, states.take(np.arange(-3, 4) % 48))
+    assert through.max() < 1.5 * unrest(TREE, states).max()
+
+
+def test_a_frame_that_is_right_stays_where_its_goals_have_no_influence_yet():
+    t = np.linspace(0.0, 1.0, 40)
+    shot = lowered(random_path(FIGURE, 2, 40, 3, 0.25), np.sin(np.pi * t))
+    influence = {tip: np.clip(5.0 * t, 0.0, 1.0) for tip in (HAND, OTHER)}
+    states, met = finished(faded_path(replace(shot, influence=influence)))
+    assert met.all()
+    assert max(each[[0, -1]].max() for each in off_reference(shot, states)) < 1e-6
+
+
+def test_a_loop_whose_influence_fades_in_and_out_is_closed():
+    reference, (*held, task), start, _ = problem()
+    share = 0.5 - 0.5 * np.cos(2.0 * np.pi * np.arange(COUNT) / (COUNT - 1))
+    moving = task.to_points(start + np.outer(WAY, share) + np.outer((0.0, 0.0, -0.2), np.ones(COUNT)))
+    shot = shot_of(reference, [*held, moving], {HAND: 0.5 + 0.4 * share})
+    states, met = finished(faded_path(shot))
+    assert met.all()
+    assert np.degrees(largest_turns(TREE, states.take([COUNT - 1, 0]))).max() < 1e-4
+    apart = {HAND: np.linspace(0.5, 0.9, COUNT)}
+    states, _ = finished(faded_path(replace(shot, influence=apart)))
+    assert np.degrees(largest_turns(TREE, states.take([COUNT - 1, 0]))).max() > 1.0, "no loop"
 
 
 def test_legs_are_turned_to_feet_that_are_held_on_hips_that_stay():

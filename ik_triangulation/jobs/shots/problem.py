@@ -304,7 +304,7 @@ class BodyProblem:
         """Return the location channels of the hips (3, F) in states of these frames, by default of all."""
         way = states.place - self.samples.bases[:3, 3, columns]
         ways = np.moveaxis(self._ways[..., columns], -1, 0)
-        return np.asarray(np.linalg.solve(ways, way.T[:, :, None])[:, :, 0].T)
+        return np.asarray(np.linalg.solve(ways, way.T[:, :, None])[:, :, 0].T) + 0.0  # and no zero below zero
 
     def placed(self, locations: Numbers, columns: Columns) -> Numbers:
         """Return the place of the first joint's parent (3, m) at frames where the hips have these locations (3, m).

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from math import radians
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from mathutils import Quaternion, Vector
@@ -76,6 +76,13 @@ class LimbOfBody(NamedTuple):
         own = rotations[list(self.joints)]
         none = np.empty((0, count)), np.empty((0, 4, count))
         return self.tree.posed(own, States(*none, own[self.tree.held], root.copy(), place.copy()))
+
+    def own(self, task: Any, tree: Tree) -> Task:
+        """Return a task of its tip in the body's `tree` as that of the limb alone."""
+        if isinstance(task, PlaceTask):
+            return replace(task, tip=0, level=0)
+        moved: Task = replace(task, tip=0, level=1, length=task.length * self.tree.size / tree.size)
+        return moved
 
 
 @lru_cache(maxsize=64)
@@ -148,7 +155,7 @@ def with_swivels(
         if any(not isinstance(bare, PlaceTask | PoleTask) for _, bare in own):
             turned = geometry.tip_rotation(limb.tip)
             goals.append(OrientTask(rotation=turned, length=RADIAN * limb.tree.size, tolerance=near))
-        goals += [bare.take(slice(None)) for task, bare in own if isinstance(task, PoleTask)]
+        goals += [limb.own(task, tree) for task, _ in own if isinstance(task, PoleTask)]
         joints = list(limb.joints)
         if not suits(limb.tree, goals, limb.form.has_end):
             continue

@@ -70,9 +70,8 @@ def natural_path(
     between parts of a long path.
     """
     given = frames
-    ends = np.unique([] if cyclic else [0, len(frames) - 1]).astype(np.intp)
-    held = ends[System(tree, given.take(ends), [task.take(ends) for task in tasks]).met]
-    if len(held) == len(ends) > 1:
+    held = np.empty(0, np.intp) if cyclic else ends_met(tree, given, tasks)
+    if len(held) == 2:
         measured = System(tree, given, tasks)
         if measured.met.all():  # somebody made this motion already
             return NaturalPath(given, measured.met, measured.met, held, measured)
@@ -118,6 +117,12 @@ def natural_path(
         beyond[held] = False
         states, changed = slowed_limb(tree, states, beyond, edge), True
     return NaturalPath(states, met, possible, held, None if changed else measured)
+
+
+def ends_met(tree: Tree, states: States, tasks: Sequence[Task]) -> Indices:
+    """Return the numbers of the first and the last one of states, of those that meet the tasks."""
+    ends = np.unique([0, len(states) - 1]).astype(np.intp)
+    return ends[System(tree, states.take(ends), [task.take(ends) for task in tasks]).met]
 
 
 def _reference(tree: Tree, frames: States) -> Numbers:
@@ -220,8 +225,7 @@ def swivelled(
     The tasks are those of a limb that suits. A first or last frame whose reference meets them has the swivel of that.
     """
     given = tree.posed(reference, frames)
-    ends = np.unique([0, len(frames) - 1]).astype(np.intp)
-    held = ends[System(tree, given.take(ends), [task.take(ends) for task in tasks]).met]
+    held = ends_met(tree, given, tasks)
     flexion = None if form.flexion is None else np.array(form.flexion, float)[:, None]
     time = time_weight(fps, smoothing)
     limb = TwoBones(tree, frames, tasks, reference, flexion)
