@@ -114,7 +114,8 @@ def jumps(along: Sequence[float]) -> list[int]:
 
 def abrupt(along: Numbers) -> Indices:
     """Indices of the frames whose rotation is an outlier among those around it, or so large that it always is."""
-    return np.union1d(standing_out(along, FEW), 1 + (along[1:] > ABRUPT).nonzero()[0])
+    found, large = standing_out(along, FEW), 1 + (along[1:] > ABRUPT).nonzero()[0]
+    return np.union1d(found, large) if len(large) else found
 
 
 def hasty(along: Numbers) -> Indices:
