@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Types of the arrays over frames, poses, samples or pixels, their blocks, and averages in time."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,9 @@ Numbers = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 Columns = Any  # a selection of the last axis: indices, mask or slice
+
+# Sums of products without NumPy's look for other kinds of arrays, which takes as long as a sum over few poses.
+einsum: Callable[..., Array] = getattr(np.einsum, "__wrapped__", np.einsum)
 
 _TOGETHER = 60_000  # joints times frames whose intermediate arrays are held in memory together
 

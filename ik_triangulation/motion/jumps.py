@@ -27,7 +27,7 @@ from ..cooperative import Work
 from ..goals import Goal
 from ..goals.task import Task
 from ..kinematics import Chain, Cost, Pose
-from ..kinematics.arrays import Indices, Numbers, blocks
+from ..kinematics.arrays import Indices, Numbers, blocks, einsum
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import lengths, matrices, rotate
 from ..kinematics.batch.limit_arrays import LimitArrays
@@ -114,12 +114,13 @@ def jumps(along: Sequence[float]) -> list[int]:
 
 def abrupt(along: Numbers) -> Indices:
     """Indices of the frames whose rotation is an outlier among those around it, or so large that it always is."""
-    return np.union1d(standing_out(along, FEW), 1 + np.flatnonzero(along[1:] > ABRUPT))
+    found, large = standing_out(along, FEW), 1 + (along[1:] > ABRUPT).nonzero()[0]
+    return np.union1d(found, large) if len(large) else found
 
 
 def hasty(along: Numbers) -> Indices:
     """Indices of the frames whose rotation is larger than those around it, or large in any case."""
-    return np.union1d(standing_out(along, WORTH_EASING, HASTY), np.flatnonzero(along > FAST))
+    return np.union1d(standing_out(along, WORTH_EASING, HASTY), (along > FAST).nonzero()[0])
 
 
 def fast(along: Sequence[float]) -> list[int]:
@@ -131,7 +132,7 @@ def fast(along: Sequence[float]) -> list[int]:
 
 def standing_out(along: Numbers, least: float, times: float = TIMES) -> Indices:
     """Frames whose value exceeds `least` and `times` the median around it; the first frame has none."""
-    found = np.flatnonzero(along > least)
+    found = (along > least).nonzero()[0]
     found = found[found > 0]
     if not len(found):
         return found
@@ -224,7 +225,7 @@ def turns_by_joint(rotations: Numbers) -> Numbers:
 
 def _alike(first: Numbers, second: Numbers) -> Numbers:
     """Cosine of half the angle (n, F) between unit quaternions (n, 4, F)."""
-    cosines: Numbers = np.abs(np.einsum("nif,nif->nf", first, second))
+    cosines: Numbers = np.abs(einsum("nif,nif->nf", first, second))
     return cosines
 
 

@@ -49,7 +49,7 @@ _FARTHEST = 0.4  # largest share of the distance to random poses that they stray
 _UNBENT = 0.2  # [rad] from the ends of their ranges, where a joint moves the tip by nothing to the first order
 _PAUSE = 4  # knots until the next try while all miss
 _PARTS = 16  # knots between two looks at what the user does
-_BLOCK, _MOST = 128, 2048  # frames that are solved together, at first and at most
+_FIRST, _BLOCK, _MOST = 1024, 128, 2048  # frames solved together, at first, after one that is not, and at most
 
 _POSES = 8  # drawn at each knot
 _NEVER = 1e6  # cost of a pose that misses
@@ -102,7 +102,7 @@ class KnotMethod:
         `states` are those of all frames of the path, of which the frames of the root's parent count. Returns the
         rotations of all joints (n, 4, F), and the iterations (F) as those of a Solution.
         """
-        count, number, single, block, wait = len(frames), 0, 0, _BLOCK, 0
+        count, number, single, block, wait = len(frames), 0, 0, _FIRST, 0
         found, steps = np.zeros((count, len(self._tree.joints), 4)), np.zeros(count, np.intp)
         rotations, points = self._first.rotations, self._points(states)
         base, moves = None, states.place.shape[-1] > 1 or states.root.shape[-1] > 1

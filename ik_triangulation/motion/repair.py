@@ -241,8 +241,8 @@ def mend(tracking: Tracking, path: Tracked) -> Work[None]:
             break
         for windows in _apart([*_windows(tracking, jumping, margin)][:_MENDED]):
             for (begin, end), after in zip(windows, _through(tracking, path, windows), strict=True):
-                part, window = _part(tracking, path, begin, end), np.arange(begin, end + 1)
-                if _improves(part, path.take(window), after, _turns_less):
+                window = np.arange(begin, end + 1)
+                if _improves(tracking, path.take(window), after, _turns_less):
                     path.put(window, after.states, after)
             yield
 
@@ -384,9 +384,9 @@ def _part(tracking: Tracking, path: Tracked, begin: int, end: int) -> Tracking:
     return tracking.part(np.arange(begin, end + 1), path.states.take([begin]), last)
 
 
-def _improves(part: Tracking, before: Tracked, after: Tracked, is_calmer: Judge) -> bool:
+def _improves(tracking: Tracking, before: Tracked, after: Tracked, is_calmer: Judge) -> bool:
     """Tell whether other frames are calmer, lose nothing, and are worth the distance from those before."""
-    return not _loses(part, before, after) and is_calmer(part, before, after) and pays(part, before, after)
+    return not _loses(tracking, before, after) and is_calmer(tracking, before, after) and pays(tracking, before, after)
 
 
 def _loses(tracking: Tracking, before: Tracked, after: Tracked) -> bool:

@@ -97,12 +97,13 @@ def store(freedom: Freedom, stiffness: float, settings) -> None:
         settings.kind = "LOCKED" if isinstance(freedom, Locked) else "FREE"
 
 
-def keyed(bone: PoseBone) -> tuple[int, ...]:
+def keyed(bone: PoseBone, freedom: Freedom | None = None) -> tuple[int, ...]:
     """Return the array indices of the rotation property that a solve writes.
 
-    A bone that cannot rotate has none; an Euler bone has those that are not locked. Raises what freedom_of() does.
+    A bone that cannot rotate has none; an Euler bone has those that are not locked. The bone's `freedom` is read if it
+    is not known, which raises what freedom_of() does.
     """
-    if isinstance(freedom_of(bone), Locked):
+    if isinstance(freedom or freedom_of(bone), Locked):
         return ()
     _, count = channel(bone)
     return tuple(index for index in range(count) if count == 4 or not bone.lock_rotation[index])

@@ -397,6 +397,8 @@ def _plain_settings(stored: PropertyGroup, names: Iterable[str]) -> dict[str, An
 
 def _with_open(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings for a Limb, with those left open that are not given."""
+    if "left_open" in settings:
+        return dict(settings)
     defaults = {each.name: each.default for each in fields(Limb)}
     return {"left_open": {name: defaults[name] for name in PER_FRAME if name not in settings}, **settings}
 

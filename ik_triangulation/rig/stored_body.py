@@ -185,11 +185,11 @@ def stored_body(armature: Object, tip: str, limbs: StoredLimbs | None = None) ->
         return None
     members = limbs.members(tip)
     bones, settings = armature.pose.bones, armature.ik_triangulation
-    reaching = tuple(Limb.of(bones[name]) for name in members if not bones[name].ik_triangulation.hold)
     held = tuple(name for name in members if bones[name].ik_triangulation.hold)
     contacts = tuple(contact for contact in stored_contacts(armature) if contact.tip in held)
     if len(members) < 2 and not contacts:
         return None
+    reaching = tuple(Limb.of(bones[name]) for name in members if not bones[name].ik_triangulation.hold)
     solved = frozenset(name for member in members for name in chains[member])
     rig = RigBody(
         armature,

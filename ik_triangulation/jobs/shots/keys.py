@@ -21,6 +21,7 @@ from ...items import HELD, REDUCED
 from ...kinematics import Free, Freedom
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import States
+from ...kinematics.batch.limit_arrays import Freedoms
 from ...motion.frames import Curves, flowing, straight, through
 from ...motion.handles import clamp
 from ...motion.reduction import BodyBounds, FullBake, JointChannels, LimbBounds, handle_slopes, reduce
@@ -152,8 +153,13 @@ def channel_values(
             begin = end
         values = within_limits(name, np.vstack(parts), bone.rotation_mode, freedoms)
         yield
-        runs.append(Channel(name, bone.path_from_id(prop), values, keyed(bone)))
+        runs.append(Channel(name, bone.path_from_id(prop), values, keyed(bone, _limited(freedoms))))
     return runs
+
+
+def _limited(freedoms: Freedoms) -> Freedom | None:
+    """Return the one freedom of a joint in all frames; None where its bone may not have it, as toes turned back."""
+    return freedoms if isinstance(freedoms, Freedom) and not isinstance(freedoms, Free) else None
 
 
 def _reduced(

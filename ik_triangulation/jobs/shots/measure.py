@@ -193,15 +193,24 @@ def measure_frames(
     """
     frames = frames_of(solved)
     seen: dict[int, EvaluatedLimb] = {}
+    rows: dict[int, SolvedFrame] = {}
+
+    def agree() -> bool:
+        rows.update((at, solved[at]) for at in seen)
+        return bool(seen) and _agree(watch, rows, seen)
+
+    agreed = False
     if not (watch.closely or by_hand):
         seen = _on_screen(watch, reader, frames, keyed)
-        if not (seen and _agree(watch, solved, seen)):
+        agreed = agree()
+        if not agreed:
             some = list(dict.fromkeys((keyed[0], keyed[len(keyed) // 2], keyed[-1])))
             seen = yield from _seen(watch, reader, frames, some, seconds)
-    if not (seen and _agree(watch, solved, seen)):
+            agreed = agree()
+    if not agreed:
         seen = yield from _seen(watch, reader, frames, range(len(frames)), seconds)
     warned = () if by_hand else set(keyed).intersection(seen)
-    return _judge(watch, {at: solved[at] for at in seen}, seen, warned, reader.scene)
+    return _judge(watch, {at: rows.get(at) or solved[at] for at in seen}, seen, warned, reader.scene)
 
 
 def _on_screen(
@@ -229,7 +238,7 @@ def _seen(
     return {at: seen[frames[at]] for at in indices}
 
 
-def _agree(watch: Watch, solved: Sequence[SolvedFrame], seen: Mapping[int, EvaluatedLimb]) -> bool:
+def _agree(watch: Watch, solved: Mapping[int, SolvedFrame], seen: Mapping[int, EvaluatedLimb]) -> bool:
     pairs = ((solved[at], seen[at]) for at in seen)
     return all(_apart(each, here) <= _agrees(each) and _moved_goal(watch, each, here) is None for each, here in pairs)
 

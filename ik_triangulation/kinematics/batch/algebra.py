@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Columns, Indices, Numbers
+from ..arrays import Array, Columns, Indices, Numbers, einsum
 from ..rotation import AXES, PARITY
 
 IDENTITY = np.eye(3)[:, :, None]
@@ -68,7 +68,7 @@ def quaternions(m: Numbers) -> Numbers:
     trace = diagonal[0] + diagonal[1] + diagonal[2]
     a, b, c = m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
     found = np.array((1.0 + trace, a, b, c))
-    turned = np.flatnonzero(np.maximum(np.maximum(diagonal[0], diagonal[1]), diagonal[2]) > trace)
+    turned = (np.maximum(np.maximum(diagonal[0], diagonal[1]), diagonal[2]) > trace).nonzero()[0]
     if len(turned):  # so far that w is not the largest component
         a, b, c, m = a[turned], b[turned], c[turned], m[..., turned]
         d, e, f = m[1, 0] + m[0, 1], m[0, 2] + m[2, 0], m[2, 1] + m[1, 2]
@@ -98,7 +98,7 @@ def normalized(v: Numbers) -> Numbers:
 
 def signs_along(q: Numbers) -> Numbers:
     """Signs (b, F) with which each of several quaternions (b, 4, F) is near to the one before it."""
-    against = np.einsum("bif,bif->bf", q[..., 1:], q[..., :-1]) < 0.0
+    against = einsum("bif,bif->bf", q[..., 1:], q[..., :-1]) < 0.0
     signs: Numbers = np.ones((len(q), q.shape[-1]))
     np.cumprod(np.where(against, -1.0, 1.0), -1, out=signs[:, 1:])
     return signs
@@ -106,7 +106,7 @@ def signs_along(q: Numbers) -> Numbers:
 
 def lengths(v: Numbers) -> Numbers:
     """Lengths (..., F) of vectors or quaternions."""
-    size: Numbers = np.sqrt(np.einsum("...if,...if->...f", v, v))
+    size: Numbers = np.sqrt(einsum("...if,...if->...f", v, v))
     return size
 
 
@@ -154,7 +154,7 @@ def stepped(q: Numbers, v: Numbers) -> Numbers:
     It is the square of Cayley's map of a quarter of each vector, which needs no trigonometry.
     """
     turn = np.empty((*v.shape[:-2], 4, v.shape[-1]))
-    turn[..., 0, :] = 1.0 - np.einsum("...if,...if->...f", v, v) / 16.0
+    turn[..., 0, :] = 1.0 - einsum("...if,...if->...f", v, v) / 16.0
     np.multiply(v, 0.5, out=turn[..., 1:, :])
     return normalized(product(q, turn))
 
@@ -172,25 +172,25 @@ def cross(a: Numbers, b: Numbers) -> Numbers:
 
 def dot(a: Numbers, b: Numbers) -> Numbers:
     """Dot product (..., F) of vectors."""
-    product: Numbers = np.einsum("...if,...if->...f", a, b)
+    product: Numbers = einsum("...if,...if->...f", a, b)
     return product
 
 
 def rotate(m: Numbers, v: Numbers) -> Numbers:
     """Vectors rotated by matrices."""
-    rotated: Numbers = np.einsum("...ijf,...jf->...if", m, v)
+    rotated: Numbers = einsum("...ijf,...jf->...if", m, v)
     return rotated
 
 
 def rotate_back(m: Numbers, v: Numbers) -> Numbers:
     """Vectors rotated by the inverse of rotation matrices."""
-    rotated: Numbers = np.einsum("...jif,...jf->...if", m, v)
+    rotated: Numbers = einsum("...jif,...jf->...if", m, v)
     return rotated
 
 
 def compose(a: Numbers, b: Numbers) -> Numbers:
     """Product of matrices: `b` (..., 3, n, F) first, then `a` (..., 3, 3, F)."""
-    composed: Numbers = np.einsum("...ijf,...jkf->...ikf", a, b)  # no temporary array, which a sum of products has
+    composed: Numbers = einsum("...ijf,...jkf->...ikf", a, b)  # no temporary array, which a sum of products has
     return composed
 
 

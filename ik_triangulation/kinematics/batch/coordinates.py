@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 from mathutils import Quaternion
 
-from ..arrays import Indices, Numbers
+from ..arrays import Indices, Numbers, einsum
 from ..cone import Cone
 from ..framed import Framed, framed, unframed
 from ..freedom import EulerLimits, Free, Freedom, Hinge
@@ -124,7 +124,7 @@ class Frames:
         With rotations at rest (j, 3, 3, 1) before them.
         """
         before = compose(rests, self._axes)[..., 0]
-        tables: Numbers = np.einsum("nij,nkl->nikjl", before, self._axes[..., 0]).reshape(-1, 9, 9)
+        tables: Numbers = einsum("nij,nkl->nikjl", before, self._axes[..., 0]).reshape(-1, 9, 9)
         return tables
 
     def axes(self, frames: Numbers) -> Numbers:
@@ -165,7 +165,7 @@ class Hinges:
 
     def angles(self, rotations: Numbers) -> Numbers:
         """Angles of the hinges, by the part of each rotation about its axis."""
-        along = np.einsum("hif,hif->hf", np.broadcast_to(self._axes, rotations[:, 1:].shape), rotations[:, 1:])
+        along = einsum("hif,hif->hf", np.broadcast_to(self._axes, rotations[:, 1:].shape), rotations[:, 1:])
         angles = to_half_turns(2.0 * np.arctan2(along, rotations[:, 0]))
         return clamped_to_range(angles, self.lower, self.upper)
 
@@ -240,7 +240,7 @@ class EulerAngles:
         order, joints, poses = self._name, len(self.joints), rotations.shape[-1]
         first = euler_angles(rotations.swapaxes(0, 1).reshape(4, -1), order).reshape(3, joints, poses)
         moved, beyond = self._fitted(first)
-        doubtful = np.flatnonzero((beyond > _ROUNDING).any(0))
+        doubtful = (beyond > _ROUNDING).any(0).nonzero()[0]
         if len(doubtful):
             some = first[..., doubtful]
             other, farther = self._fitted(other_angles(some.reshape(3, -1), order).reshape(some.shape))

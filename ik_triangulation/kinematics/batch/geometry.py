@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Columns, Numbers
+from ..arrays import Columns, Numbers, einsum
 from .algebra import IDENTITY, compose, cross, dot, matrices
 from .coordinates import Cones
 from .tree import States, Tree
@@ -70,7 +70,7 @@ class Geometry:
             above, place = (states.root, states.place) if parents is None else _split(frames[parents])
             own, in_place = local[joints], not isinstance(joints, np.ndarray)
             out = frames[joints] if in_place else np.empty_like(own)
-            np.einsum("...ijf,...jkf->...ikf", above, own, out=out)
+            einsum("...ijf,...jkf->...ikf", above, own, out=out)
             out[..., 3, :] += place
             if not in_place:
                 frames[joints] = out

@@ -61,7 +61,7 @@ class LimitArrays:
         frames = np.arange(rotations.shape[1]) if frames is None else frames
         found: Array = np.empty(rotations.shape[1])
         for number, part in enumerate(self._parts):
-            here = np.flatnonzero(self._part_of[frames] == number)
+            here = (self._part_of[frames] == number).nonzero()[0]
             found[here] = part.excess(rotations[:, here], self._row_of[frames[here]])
         return found
 
@@ -71,14 +71,14 @@ class LimitArrays:
             return self._parts[0].ends(rotations, slice(None))
         found: Array = np.zeros(rotations.shape[1], np.int64)
         for number, part in enumerate(self._parts):
-            here = np.flatnonzero(self._part_of == number)
+            here = (self._part_of == number).nonzero()[0]
             found[here] = part.ends(rotations[:, here], self._row_of[here])
         return found
 
     def exact_excess(self, rotations: Array, frames: Array, least: Array | float) -> Array:
         """Return what excess() does, but without an overestimate wherever that is more than `least` (n) [rad]."""
         found = self.excess(rotations, frames)
-        for i in () if self._exact else np.flatnonzero(found > least).tolist():
+        for i in () if self._exact else (found > least).nonzero()[0].tolist():
             rotation = Quaternion(rotations[:, i].tolist())
             found[i] = rotation_angle(self.freedom(frames[i]).nearest(rotation), rotation)
         return found
@@ -195,9 +195,9 @@ class _Eulers:
         """Return angles (3 x n) inside the limits, and the sum of their distances from those of the rotation."""
         low, high = self._lower[:, rows], self._upper[:, rows]
         angles = euler_angles(rotations, self._order)
-        fitted = np.clip(angles, low, high)
+        fitted = np.minimum(np.maximum(angles, low), high)
         found: Array = np.abs(fitted - angles).sum(0)
-        out = np.flatnonzero(found > _INSIDE)
+        out = (found > _INSIDE).nonzero()[0]
         if len(out):
             mine = angles[:, out]
             low, high = (np.broadcast_to(end, angles.shape)[:, out] for end in (low, high))

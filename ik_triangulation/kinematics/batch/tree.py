@@ -307,7 +307,7 @@ class Tree:
 
     def inside(self, angles: Numbers) -> Numbers:
         """Angles moved inside their bounds."""
-        angles = np.clip(angles, self.lower, self.upper)
+        angles = np.minimum(np.maximum(angles, self.lower), self.upper)
         if self.cones:
             self.cones.inside(angles[self.cones.rows])
         return angles
@@ -318,8 +318,8 @@ class Tree:
         if self.angles:
             plain = self.cones.rows.start if self.cones else self.angles
             angles = np.empty_like(angles)
-            np.add(states.angles[:plain], change[:plain], out=angles[:plain])
-            np.clip(angles[:plain], self.lower[:plain], self.upper[:plain], out=angles[:plain])
+            own = np.add(states.angles[:plain], change[:plain], out=angles[:plain])
+            np.minimum(np.maximum(own, self.lower[:plain], out=own), self.upper[:plain], out=own)
             if self.cones:
                 rows = self.cones.rows
                 angles[rows] = self.cones.moved(states.angles[rows], change[rows])
@@ -351,4 +351,4 @@ def _once(values: Numbers) -> Numbers:
     """Values of each pose (F, ...) with the poses last; only once if they are all the same."""
     if (values == values[:1]).all():
         values = values[:1]
-    return np.ascontiguousarray(np.moveaxis(values, 0, -1))
+    return np.ascontiguousarray(values.transpose(*range(1, values.ndim), 0))

@@ -15,7 +15,7 @@ from bpy.types import FCurve
 from mathutils import Matrix
 
 from ...kinematics.arrays import Array
-from ...kinematics.batch.algebra import euler_quaternions, matrices
+from ...kinematics.batch.algebra import cross, dot, euler_quaternions, matrices
 from ..armature import FLAT, LARGEST, SMALLEST
 from ..keyframes.arrays import KeyArrays, enum_number, put_keys
 from ..keyframes.channelbags import curves_of_action
@@ -228,8 +228,8 @@ def are_proper(transforms: Array) -> bool:
     lengths = column_lengths(transforms)
     if not (lengths.min() > SMALLEST and lengths.max() < LARGEST):
         return False
-    volumes = np.linalg.det((transforms[:3, :3] / lengths).transpose(2, 0, 1))
-    return bool(np.abs(volumes).min() > FLAT)
+    x, y, z = (transforms[:3, :3] / lengths).transpose(1, 0, 2)
+    return bool(np.abs(dot(cross(x, y), z)).min() > FLAT)
 
 
 def composed_matrices(location: Array, rotation: Array, scale: Array) -> Array:

@@ -18,7 +18,7 @@ from bpy.types import ActionChannelbag, FCurve, Object, ViewLayer
 
 from ...cooperative import Work
 from ..rotation import PROPERTIES
-from .arrays import SELECTED, NewKeys, enum_number, get_keys, in_range, merge_keys, put_keys
+from .arrays import SELECTED, KeyArrays, NewKeys, enum_number, get_keys, in_range, merge_keys, put_keys
 from .channelbags import channelbag_of, curves_of, ensure_channelbag, find_curves, is_stuck, new_curve
 from .reading import GENERATED, put_replaced, replaced_in
 from .unkeyed import AnimatedValues
@@ -88,7 +88,6 @@ def replace_keys(
     fitted = any(channel.slopes for channel in channels)
     interpolation = "BEZIER" if fitted else interpolation_of(frames, first, last, interpolation)
     new_keys = NewKeys(frames, interpolation, kind)
-    ends = NewKeys([*frames[:1], *frames[-1:]], interpolation, kind)
     only = enum_number("type", kind) if keep else None
     count = 0
     for channel in channels:
@@ -96,11 +95,13 @@ def replace_keys(
         indices = [index for index in range(channel.values.shape[1]) if index in channel.indices]
         still = [index for index in indices if index in channel.still]
         moving = [index for index in indices if index not in still]
-        flat = np.repeat(channel.values[:1], 2, axis=0)
-        keys = chain(
-            zip(moving, new_keys.on_curves(channel.values, moving, channel.slopes, channel.clamped), strict=True),
-            zip(still, ends.on_curves(flat, still, (np.zeros_like(flat),) * 2, np.ones(flat.shape, bool)), strict=True),
+        keys: Iterable[tuple[int, KeyArrays]] = zip(
+            moving, new_keys.on_curves(channel.values, moving, channel.slopes, channel.clamped), strict=True
         )
+        if still:
+            ends, flat = NewKeys([frames[0], frames[-1]], interpolation, kind), np.repeat(channel.values[:1], 2, axis=0)
+            level = ends.on_curves(flat, still, (np.zeros_like(flat),) * 2, np.ones(flat.shape, bool))
+            keys = chain(keys, zip(still, level, strict=True))
         for index, new in keys:
             curve = curves.get(index) or new_curve(bag, channel.path, index, channel.bone, undo)
             old = get_keys(curve) if index in curves else None

@@ -37,6 +37,7 @@ from ...goals.obstacles import Obstacle
 from ...goals.target_shapes import TARGET_SHAPES
 from ...kinematics import Pose
 from ...kinematics.arrays import Numbers
+from ...kinematics.batch.algebra import cross, dot
 from ...kinematics.rotation import orientation
 from ..armature import is_flat
 from ..frames.samples import Sample, Samples, tip_scale
@@ -272,7 +273,7 @@ def _rotations(axes: Numbers, limb: Limb) -> Numbers | None:
     square = np.einsum("jif,jkf->ikf", turned, turned)
     if np.abs(square - np.eye(3)[:, :, None]).max() > _SQUARE:
         return None
-    if not np.linalg.det(np.moveaxis(turned, -1, 0)).min() > 0.0:
+    if not dot(cross(turned[:, 0], turned[:, 1]), turned[:, 2]).min() > 0.0:
         return None
     if limb.offset:
         offset = np.array(limb.offset.rotation.normalized().to_matrix())

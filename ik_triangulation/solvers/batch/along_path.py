@@ -161,8 +161,19 @@ def _between(start: Numbers, end: Numbers) -> Numbers:
 
 def _accumulated(turns: Numbers, first: Numbers) -> Numbers:
     """The products (4, F) of all rotations up to each, after the first one (4, 1)."""
-    found, step = turns, 1
-    while step < found.shape[1]:
-        found = np.concatenate((found[:, :step], product(found[:, step:], found[:, :-step])), 1)
-        step *= 2
-    return normalized(product(found, first))
+    return normalized(product(_products(turns), first))
+
+
+def _products(turns: Numbers) -> Numbers:
+    """The products (4, F) of all rotations up to each: those of pairs, of these likewise, and from each pair the half.
+
+    Source: Ladner and Fischer 1980, "Parallel Prefix Computation".
+    """
+    count = turns.shape[1]
+    if count < 2:
+        return turns
+    found = np.empty_like(turns)
+    found[:, 1::2] = _products(product(turns[:, 1::2], turns[:, : count - 1 : 2]))
+    found[:, 0] = turns[:, 0]
+    found[:, 2::2] = product(turns[:, 2::2], found[:, 1 : count - 1 : 2])
+    return found

@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 
 from ...goals.task import Missing, Task
-from ...kinematics.arrays import Columns, Indices, Mask, Numbers
+from ...kinematics.arrays import Columns, Indices, Mask, Numbers, einsum
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import at, cross, lengths
 
 _MORE_URGENT = 30.0  # weight of squared errors of level 0 beside those of the levels below
 
-Shares = Sequence[tuple[Mask, Any]]  # rows of each level, and their damping: a number, or (F)
+Shares = Sequence[tuple[Any, Any]]  # rows of each level, and their damping: a number, or (F)
 
 PASSES = 6  # of the active set; what is still beyond a bound is clipped
 _WORST = 0.5  # share of the largest excess from which on a column is fixed: the others may yet come back inside
@@ -36,6 +36,7 @@ _AT_BOUND = 1e-9  # [rad] room that a column at a bound has left at most
 _LEAST = 1e-12  # of the square of the size of the tree, added to every diagonal: rows without any column
 _BEYOND = 1e-12  # rounding of a bound
 _FEW_ROWS, _FEW_STATES = 6, 24  # up to so many rows and from so many states on, systems are written out
+_AT_ONCE = 1000  # states up to which both halves of a symmetric matrix at once take less than one half by elements
 
 
 class System:
@@ -52,7 +53,7 @@ class System:
         several = any(task.level for task in tasks)
         value, met = np.zeros(len(states)), np.ones(len(states), bool)
         for task, measured in zip(tasks, self.measured, strict=True):
-            squares = np.einsum("rf,rf->f", measured.errors, measured.errors)
+            squares = einsum("rf,rf->f", measured.errors, measured.errors)
             if several and not task.level:
                 squares *= _MORE_URGENT
             value += squares
@@ -83,8 +84,9 @@ class System:
 
     def errors(self) -> tuple[Numbers, Indices]:
         """Errors of all tasks (r, F), and the level of each row."""
-        levels = np.repeat([task.level for task in self.tasks], [task.count for task in self.tasks])
-        return np.concatenate([measured.errors for measured in self.measured]), levels
+        levels = np.array([task.level for task in self.tasks for _ in range(task.count)])
+        errors = [measured.errors for measured in self.measured]
+        return np.concatenate(errors) if len(errors) > 1 else errors[0], levels
 
     def jacobian(self) -> Numbers:
         """Rows of all tasks (r, k, F): the decrease of the errors for a change of each column."""
@@ -172,24 +174,26 @@ def bounded_change(
         rows = np.ascontiguousarray(rows.transpose(2, 0, 1))
     solve, along = (_solve_written, _along_written) if is_written else (_solve_blas, _along_blas)
     every, least = sorted({*levels.tolist()}), _LEAST * size * size
-    shares = [(levels == level, damping if level or len(every) == 1 else _URGENT) for level in every]
+    shares: list[tuple[Any, Any]] = [(slice(None), damping)]
+    if len(every) > 1:
+        shares = [(levels == level, damping if level else _URGENT) for level in every]
     left: Any = slice(None)  # states that are not within their bounds yet
     free: Mask | None = None  # columns that are not fixed
     mu: Numbers | None = None
     d0 = wished
     for number in range(PASSES):
-        weights = np.broadcast_to(compliance, (columns, errors.shape[1])) if free is None else compliance * free
+        weights = compliance if free is None else compliance * free
         aim = errors if d0 is None else errors - along(rows, d0)
         step, mu = solve(rows, aim, weights, mu, shares, least)
         if d0 is not None:
             step += d0
         if low is None or high is None:
             return step
-        inside = np.clip(step, low, high)
+        inside = np.minimum(np.maximum(step, low), high)
         excess = np.abs(step - inside)
         most = excess.max(0)
         result[:, left] = inside
-        bad = np.flatnonzero(most > _BEYOND)
+        bad = (most > _BEYOND).nonzero()[0]
         if not len(bad) or number == PASSES - 1:
             break
         fine = excess <= np.maximum(_WORST * most, _BEYOND)
@@ -218,7 +222,10 @@ def _solve_written(
     """Solve for the change of few rows, states last."""
     weighted = rows * weights
     count = len(rows)
-    matrix = [[np.einsum("kf,kf->f", weighted[i], rows[j]) for j in range(i + 1)] for i in range(count)]
+    if rows.shape[-1] <= _AT_ONCE:
+        matrix = [list(each) for each in einsum("ikf,jkf->ijf", weighted, rows)]
+    else:
+        matrix = [[einsum("kf,kf->f", weighted[i], rows[j]) for j in range(i + 1)] for i in range(count)]
     if mu is None:
         mu = _mu(np.array([matrix[i][i] for i in range(count)]), shares, least)
     for i in range(count):
@@ -232,7 +239,7 @@ def _solve_written(
 
 def _along_written(rows: Numbers, change: Numbers) -> Numbers:
     """Change (r, F) of the rows by a change (k, F) of the columns."""
-    along: Numbers = np.einsum("rkf,kf->rf", rows, change)
+    along: Numbers = einsum("rkf,kf->rf", rows, change)
     return along
 
 
@@ -248,7 +255,7 @@ def _solve_blas(
     """Solve for the change of many rows (F, r, k), or of few states, by one product and one factorisation for all."""
     weighted = rows * np.ascontiguousarray(weights.T)[:, None]
     matrix = weighted @ rows.transpose(0, 2, 1)
-    diagonal = np.einsum("fii->fi", matrix)
+    diagonal = einsum("fii->fi", matrix)
     if mu is None:
         mu = _mu(diagonal.T, shares, least)
     diagonal += mu.T
@@ -288,15 +295,15 @@ def _ball_sums(levers: Numbers, count: int) -> Numbers:
     if not len(levers):
         return np.zeros((6, count))
     x, y, z = levers[:, 0], levers[:, 1], levers[:, 2]
-    xx, yy, zz = (np.einsum("bf,bf->f", part, part) for part in (x, y, z))
-    xy, xz, yz = (-np.einsum("bf,bf->f", p, q) for p, q in ((x, y), (x, z), (y, z)))
+    xx, yy, zz = (einsum("bf,bf->f", part, part) for part in (x, y, z))
+    xy, xz, yz = (-einsum("bf,bf->f", p, q) for p, q in ((x, y), (x, z), (y, z)))
     return np.array((yy + zz, xy, xz, xx + zz, yz, xx + yy))
 
 
 def _column_sums(these: Numbers, velocities: Numbers) -> Numbers:
     """The same of columns (m, 3, F), of which `these` count."""
     pairs = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-    return np.array([np.einsum("mf,mf->f", these[:, i], velocities[:, j]) for i, j in pairs])
+    return np.array([einsum("mf,mf->f", these[:, i], velocities[:, j]) for i, j in pairs])
 
 
 def _point_along(sums: Numbers, errors: Numbers, damping: Numbers, least: float) -> Numbers:
@@ -318,9 +325,9 @@ def _within_bounds(
     """The change of the angles (m, F) within their bounds, and z (3, F); `sums` are those of the ball joints."""
     sums = sums + _column_sums(velocities, velocities)
     along = _point_along(sums, errors, damping, least)
-    wanted = np.einsum("mif,if->mf", velocities, along)
-    change = np.clip(wanted, low, high)
-    left = np.flatnonzero((wanted != change).any(0))  # the states of which some column is beyond a bound
+    wanted = einsum("mif,if->mf", velocities, along)
+    change = np.minimum(np.maximum(wanted, low), high)
+    left = (wanted != change).any(0).nonzero()[0]  # the states of which some column is beyond a bound
     if not len(left):
         return change, along
     v, sums, low, high, damping = velocities[..., left], sums[:, left], low[:, left], high[:, left], damping[left]
@@ -332,12 +339,12 @@ def _within_bounds(
         free &= excess <= _WORST * excess.max(0)
         held = np.where(free, 0.0, clipped)
         fixed = v * ~free[:, None]
-        rest = errors[:, left] - np.einsum("mif,mf->if", v, held)
+        rest = errors[:, left] - einsum("mif,mf->if", v, held)
         found = _point_along(sums - _column_sums(fixed, v), rest, damping, least)
-        wanted = np.where(free, np.einsum("mif,if->mf", v, found), held)
-        clipped = np.clip(wanted, low, high)
+        wanted = np.where(free, einsum("mif,if->mf", v, found), held)
+        clipped = np.minimum(np.maximum(wanted, low), high)
         change[:, left], along[:, left] = clipped, found
-        bad = np.flatnonzero((wanted != clipped).any(0))
+        bad = (wanted != clipped).any(0).nonzero()[0]
         if not len(bad):
             break
         left, v, sums, low, high, damping = (

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from ...goals.task import PlaceTask, Task
-from ...kinematics.arrays import Indices, Mask, Numbers
+from ...kinematics.arrays import Indices, Mask, Numbers, einsum
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import cross
 from ...kinematics.batch.geometry import curvature, nesting
@@ -63,9 +63,9 @@ def nearest_change(
     axes = geometry.axes()[..., some]
     velocities = cross(axes, levers[tree.joint_of])
     rows = np.ascontiguousarray(velocities.transpose(2, 0, 1))
-    downhill = np.einsum("fki,if->fk", rows, errors)
+    downhill = einsum("fki,if->fk", rows, errors)
     matrix = rows @ rows.swapaxes(1, 2)
-    diagonal = np.einsum("fkk->fk", matrix)
+    diagonal = einsum("fkk->fk", matrix)
     trace = diagonal.sum(1)
     matrix -= curvature(tree, states, axes, velocities, levers, errors, nesting(tree))
     diagonal += (damping * trace + _FLAT * (trace + np.abs(diagonal).sum(1)))[:, None]
@@ -73,7 +73,7 @@ def nearest_change(
     free = ((high > _AT_BOUND) | (downhill <= 0.0)) & ((low < -_AT_BOUND) | (downhill >= 0.0))
     change = _solved(matrix, np.where(free, downhill, 0.0), free, trace)
     still = np.zeros(len(trace), bool)
-    doubtful = np.flatnonzero(np.einsum("fk,fk->f", change, downhill) < least)
+    doubtful = (einsum("fk,fk->f", change, downhill) < least).nonzero()[0]
     for i in doubtful.tolist():
         own = _among(matrix[i], free[i], trace[i])
         still[i] = _is_convex(own)
@@ -82,7 +82,7 @@ def nearest_change(
     clipped = np.clip(change, low, high)
     excess = np.abs(change - clipped)
     excess[doubtful] = 0.0
-    left = np.flatnonzero(excess.max(1) > _BEYOND)
+    left = (excess.max(1) > _BEYOND).nonzero()[0]
     excess = excess[left]
     for _ in range(_PASSES):
         if not len(left):
@@ -101,7 +101,7 @@ def nearest_change(
 def _among(matrix: Numbers, free: Mask, trace: Numbers) -> Numbers:
     """Matrices (..., k, k) of the free columns alone; the others are left as they are, apart from all."""
     reduced: Numbers = matrix * (free[..., :, None] & free[..., None, :])
-    np.einsum("...kk->...k", reduced)[...] += np.where(free, 0.0, trace[..., None])
+    einsum("...kk->...k", reduced)[...] += np.where(free, 0.0, trace[..., None])
     return reduced
 
 
@@ -196,7 +196,7 @@ def _chunks(count: int, size: int, groups: Indices | None) -> list[slice]:
     """The states of each chunk; a group stays in one."""
     ends = [*range(0, count, size), count]
     if groups is not None and count > size:
-        cuts = [0, *(np.flatnonzero(np.diff(groups)) + 1).tolist(), count]
+        cuts = [0, *(np.diff(groups).nonzero()[0] + 1).tolist(), count]
         ends = sorted({cuts[int(np.searchsorted(cuts, end))] for end in ends})
     return [slice(a, b) for a, b in pairwise(ends) if b > a]
 
@@ -242,7 +242,7 @@ class _Run:
         now = self.now
         helped = now.value < before.value
         helped |= now.met & ~before.met
-        refused = np.flatnonzero(~helped)
+        refused = (~helped).nonzero()[0]
         if self.any_failed:
             self.failed[helped], self.aim[helped] = 0, 1.0
         self.any_failed = len(refused) > 0
@@ -272,7 +272,7 @@ class _Run:
             if not done.any():
                 return True
         self.met[active], self.value[active], self.steps[active] = now.met, now.value, number
-        left = np.flatnonzero(~done)
+        left = (~done).nonzero()[0]
         if number:
             # If all of them are left off at once, no index is needed.
             self.states.put(slice(None) if len(done) == len(self.met) else active, now.states)
@@ -292,7 +292,7 @@ class _Run:
             np.copyto(damping, self.damping, where=self.failed > 0)
         self._used = damping
         if self.is_point:
-            slow = np.flatnonzero(self.slow) if self.curved else ()
+            slow = self.slow.nonzero()[0] if self.curved else ()
             if not len(slow):
                 return self._point_change(damping)
             change = (

@@ -207,7 +207,7 @@ class Relaxation:
         """Return the indices of some frames, with their tasks and their posture."""
         if frames.all():
             return slice(None), tasks, self.posture
-        indices = np.flatnonzero(frames)
+        indices = frames.nonzero()[0]
         return indices, [task.take(indices) for task in tasks], self.posture.take(indices)
 
     def _descent(self, offsets: Numbers) -> Numbers:
@@ -224,9 +224,10 @@ class Relaxation:
         """The change of all columns that meets the tasks and, in what these leave free, the wish."""
         tree, states, low, high = system.tree, system.states, None, None
         if tree.angles:
-            low = np.full((tree.columns, len(states)), -np.inf)
-            high = -low
-            low[: tree.angles], high[: tree.angles] = tree.ranges(states, np.inf)
+            low, high = tree.ranges(states, np.inf)
+            if tree.angles < tree.columns:
+                endless = np.full((tree.columns - tree.angles, len(states)), np.inf)
+                low, high = np.concatenate((low, -endless)), np.concatenate((high, endless))
         damping = DAMPING * np.minimum(1.0, np.sqrt(system.value) / tree.size)
         errors, levels = system.errors()
         return bounded_change(system.jacobian(), errors, levels, low, high, self.compliance, damping, tree.size, wish)

@@ -48,6 +48,7 @@ _INSIDE = 1e-7  # [rad] beyond a limit that is rounding
 _FREE_CHOICES, _CHOICES = 24, 72  # swivels to choose from without and with limits, whose allowed spans may be narrow
 _AROUND = np.radians([-48, -32, -21, -14, -9, -6, -4, -2, 0, 2, 4, 6, 9, 14, 21, 32, 48])  # where spans are looked for
 _NEAR = slice(6, 11)  # of these are looked at first
+_AROUND_NEAR = _AROUND[_NEAR][-1]  # [rad]
 _HALVINGS = 16  # of the distance between two of these
 _TIED = 1e-9  # difference of costs that rounding explains
 _FEW, _SOME = 6, 32  # choices left of which all paths are looked at as a tree, and one frame after the other
@@ -76,6 +77,9 @@ class SwivelLimits(Protocol):
 
     def spans(self, swivels: Numbers) -> SwivelSpans:
         """Spans around the nearest swivels to these (F), of which some may go on."""
+
+    def allow(self, swivels: Numbers) -> bool:
+        """Tell whether all of these swivels (F) are allowed."""
 
     def go_on(self, spans: SwivelSpans, swivels: Numbers, frames: Indices) -> None:
         """Look at all of the spans around swivels (F) at these frames; in place."""
@@ -119,7 +123,13 @@ def best_swivels(
     off = np.unwrap(chosen - total[frames])
     swivels = total[:-1] + np.interp(every, frames, off)
     nowhere = np.full(count, -np.inf), np.full(count, np.inf)
-    spans = limits.spans(swivels) if limits else SwivelSpans(*nowhere, *nowhere)
+    if held is not None:
+        swivels[held] = nowhere[0][held] = nowhere[1][held] = 0.0
+    if limits is None or inside is not None:  # limits that are not met are not looked for, as that takes longer
+        free, _ = _refined(inside or cost, swivels, nowhere, time, cyclic, drift)
+        if limits is None or (np.abs(free - swivels).max() <= _AROUND_NEAR and limits.allow(free)):
+            return free
+    spans = limits.spans(swivels)
     blocked = np.flatnonzero(~np.isfinite(spans.low))
     if held is not None:
         for end in spans[:4]:
@@ -139,8 +149,6 @@ def best_swivels(
     while True:  # each time from the same swivels, as there are several valleys
         begun = np.clip(swivels, spans.low, spans.high)
         refined, touched = _refined(refining, begun, (spans.low, spans.high), time, cyclic, drift)
-        if limits is None:
-            return refined
         leaning = spans.leaning(touched)
         if len(leaning):
             limits.go_on(spans, swivels, leaning)
@@ -405,7 +413,8 @@ class SwivelCost:
         cost = np.zeros((len(swivels), len(frames)))
         cost += 2.0 * self._plain * (1.0 - cosine)
         for weight, (a, b, c) in self._angles:
-            angle = np.arccos(np.clip(a[frames] + b[frames] * cosine + c[frames] * sine, -1.0, 1.0))
+            terms = a[frames] + b[frames] * cosine + c[frames] * sine
+            angle = np.arccos(np.minimum(np.maximum(terms, -1.0, out=terms), 1.0, out=terms), out=terms)
             cost += weight * angle * angle
         if self._pole is not None:
             cost += 2.0 * POLE * (1.0 - np.cos(swivels - self._pole[frames]))
@@ -419,6 +428,10 @@ class SwivelCost:
         allowed = np.isfinite(spans.low) & (spans.low <= swivels) & (swivels <= spans.high)
         self.go_on(spans, swivels, np.flatnonzero(~allowed))
         return spans
+
+    def allow(self, swivels: Numbers) -> bool:
+        """Tell whether all of these swivels (F) are allowed."""
+        return bool(self._allowed(swivels[None], np.arange(len(swivels))).all())
 
     def go_on(self, spans: SwivelSpans, swivels: Numbers, frames: Indices) -> None:
         """Look at all of the spans around swivels (F) at these frames; in place."""
