@@ -117,14 +117,16 @@ class PlaceTask:
         tree, place = geometry.tree, geometry.tip(self.tip)
         columns, joints = columns_of(tree, self.tip, joint)
         (ax, ay, az), (x, y, z) = (each.swapaxes(0, 1) for each in (axes[columns], place - geometry.heads[joints]))
-        rows, root = (ay * z - az * y, az * x - ax * z, ax * y - ay * x), tree.size * tree.root_ways.T[..., None]
+        rows = ay * z - az * y, az * x - ax * z, ax * y - ay * x
         if self.target.shape is not None:
             off = self._off_target(place, _SLIDE * tree.size)
-            rows = tuple(off[i, 0] * rows[0] + off[i, 1] * rows[1] + off[i, 2] * rows[2] for i in range(3))
-            root = compose(off, root)
+            x, y, z = (off[i, 0] * rows[0] + off[i, 1] * rows[1] + off[i, 2] * rows[2] for i in range(3))
+            rows = x, y, z
         for i in range(3):
             out[i, columns] = rows[i]
-        out[:, len(tree.joint_of) :] = root
+        if tree.moves_root:
+            root = tree.size * tree.root_ways.T[..., None]
+            out[:, len(tree.joint_of) :] = root if self.target.shape is None else compose(off, root)
 
     def _off_target(self, place: Numbers, step: float) -> Numbers:
         """Derivative (3, 3, F) of the vector from the target to a place, by finite differences."""

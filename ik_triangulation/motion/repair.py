@@ -136,9 +136,12 @@ def _average(states: States, frames: Indices, before: Indices, after: Indices, t
     """Average frames with those before and after them, in place, `times` times."""
     angles, count = states.angles, len(states)
     balls = states.balls * signs_along(states.balls)[:, None]
-    every = np.concatenate((angles, balls.reshape(-1, count)))
+    every = np.concatenate((angles, balls.reshape(-1, count))).T.copy()  # frames first, as some are taken out often
+    own = every[frames]
     for _ in range(times):
-        every[:, frames] = 0.5 * every[:, frames] + 0.25 * (every[:, before] + every[:, after])
+        own = 0.5 * own + 0.25 * (every[before] + every[after])
+        every[frames] = own
+    every = every.T.copy()
     states.angles = every[: len(angles)]
     states.balls = normalized(every[len(angles) :].reshape(balls.shape))
 

@@ -338,6 +338,7 @@ class Limb(GoalSettings, BendSettings, PostureSettings, MethodSettings, KeySetti
 
 # Names that settings have on a Limb and on the tip bone.
 LIMB_SETTINGS = tuple(settings_of(Limb))
+_OFFSETS = tuple(name for name in LIMB_SETTINGS if name.startswith("offset"))
 
 
 def enabled_limbs(armature: Object, selected: Sequence[str] = ()) -> list[Limb]:
@@ -392,7 +393,7 @@ def saved_settings(stored: PropertyGroup) -> dict[str, Any]:
 def _plain_settings(stored: PropertyGroup, names: Iterable[str]) -> dict[str, Any]:
     """Return the present values of settings on a tip bone, as Limb takes them."""
     values = {name: getattr(stored, name) for name in names}
-    return {name: tuple(value) if name.startswith("offset") else value for name, value in values.items()}
+    return values | {name: tuple(values[name]) for name in _OFFSETS if name in values}
 
 
 def _with_open(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from bpy.types import Depsgraph, Scene, ViewLayer
-from mathutils import Quaternion
+from mathutils import Matrix, Quaternion
 
 from ...cooperative import Work, finished
 from ...goals.from_goals import Refusal
@@ -341,8 +341,11 @@ def is_moving(samples: Samples) -> bool:
 def is_at(samples: Samples, at: int, now: Sample) -> bool:
     """Tell whether the frame of that index is the present one as it is shown."""
     there: Sample = samples[at]
-    pairs: Sequence = ((there.target, now.target), (there.rig.world, now.rig.world), (there.rig.base, now.rig.base))
-    # Of a frozen matrix, as those of a live limb are, numpy makes an array only through a copy.
-    apart = max(float(np.abs(np.array(a.copy()) - np.array(b.copy())).max()) for a, b in pairs)
-    size = max(1.0, float(np.abs(np.array(now.target.copy())).max()))
-    return apart <= _SAME * size and (there.pole is None) == (now.pole is None)
+    pairs = ((there.target, now.target), (there.rig.world, now.rig.world), (there.rig.base, now.rig.base))
+    apart = max(_largest(a - b) for a, b in pairs)
+    return apart <= _SAME * max(1.0, _largest(now.target)) and (there.pole is None) == (now.pole is None)
+
+
+def _largest(matrix: Matrix) -> float:
+    """Return the largest of the numbers of a matrix, without their signs."""
+    return max(max(map(abs, row)) for row in matrix)

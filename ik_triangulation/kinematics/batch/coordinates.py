@@ -254,6 +254,8 @@ class EulerAngles:
         if self._is_sorted:
             angles = (self._signs * angles)[self._unsort]
         moved = clamped_to_range(angles, *self._ends)
+        if moved is angles:  # all are inside
+            return moved, np.zeros((len(self.joints), angles.shape[-1]))
         return moved, np.abs(to_half_turns(moved - angles)).reshape(-1, 3, angles.shape[-1]).sum(1)
 
     def turn(self, angles: Numbers, rotations: Numbers) -> tuple[Numbers, ...]:

@@ -84,7 +84,7 @@ def sample(limb: Limb, depsgraph: Depsgraph, frame: float) -> Sample:
     armature = limb.armature.evaluated_get(depsgraph)
     world = armature.matrix_world.copy()
     base = base_of(armature, limb.bones[0])
-    if not all(isfinite(number) for matrix in (world, base) for row in matrix for number in row):
+    if not isfinite(sum(map(sum, (*world, *base)))):
         raise RigError(
             f"'{armature.name}' has an invalid position at frame {frame:g} (NaN or infinite). "
             "Check its drivers and keys."

@@ -37,7 +37,7 @@ from ...goals.obstacles import Obstacle
 from ...goals.target_shapes import TARGET_SHAPES
 from ...kinematics import Pose
 from ...kinematics.arrays import Numbers
-from ...kinematics.batch.algebra import cross, dot
+from ...kinematics.batch.algebra import compose, cross, dot
 from ...kinematics.rotation import orientation
 from ..armature import is_flat
 from ..frames.samples import Sample, Samples, tip_scale
@@ -239,8 +239,8 @@ class GoalReader:
         others = limb.pole_target or first.obstacles or limb.effort_weight or limb.rest_weight
         if others or turned not in ("NONE", "FULL") or (turned == "FULL" and not limb.orient_weight > 0.0):
             return None
-        into = np.moveaxis(np.linalg.inv(np.moveaxis(samples.worlds, -1, 0)), 0, -1)
-        frames = np.einsum("ijf,jkf->ikf", *np.broadcast_arrays(into, samples.targets))
+        into = np.linalg.inv(samples.worlds.transpose(2, 0, 1)).transpose(1, 2, 0)
+        frames = compose(into, samples.targets)
         offset, axes = limb.offset, frames[:3, :3]
         place = np.array(offset.location if offset else (0.0, 0.0, 0.0))
         if offset and offset.matched:

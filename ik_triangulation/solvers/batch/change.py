@@ -16,6 +16,8 @@ set). Fixing all that leave them at once is cheaper, but fixes columns that woul
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import add, and_
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,7 @@ _URGENT = 1e-7  # damping of level 0 where there are others, as a share of the t
 _AT_BOUND = 1e-9  # [rad] room that a column at a bound has left at most
 _LEAST = 1e-12  # of the square of the size of the tree, added to every diagonal: rows without any column
 _BEYOND = 1e-12  # rounding of a bound
+_PAIRS = (0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2)  # rows and columns of one half of a symmetric matrix
 _FEW_ROWS, _FEW_STATES = 6, 24  # up to so many rows and from so many states on, systems are written out
 _AT_ONCE = 1000  # states up to which both halves of a symmetric matrix at once take less than one half by elements
 
@@ -51,14 +54,13 @@ class System:
         self.geometry = geometry or Geometry.of(tree, states)
         self.measured: list[Missing] = [task.measure(self.geometry) for task in tasks]
         several = any(task.level for task in tasks)
-        value, met = np.zeros(len(states)), np.ones(len(states), bool)
-        for task, measured in zip(tasks, self.measured, strict=True):
-            squares = einsum("rf,rf->f", measured.errors, measured.errors)
+        values = [einsum("rf,rf->f", measured.errors, measured.errors) for measured in self.measured]
+        within = [measured.off <= task.tolerance for task, measured in zip(tasks, self.measured, strict=True)]
+        for task, squares in zip(tasks, values, strict=True):
             if several and not task.level:
                 squares *= _MORE_URGENT
-            value += squares
-            met &= measured.off <= task.tolerance
-        self.value, self.met = value, met
+        self.value: Numbers = reduce(add, values) if values else np.zeros(len(states))
+        self.met: Mask = reduce(and_, within) if within else np.ones(len(states), bool)
 
     @property
     def urgent(self) -> Mask:
@@ -302,8 +304,10 @@ def _ball_sums(levers: Numbers, count: int) -> Numbers:
 
 def _column_sums(these: Numbers, velocities: Numbers) -> Numbers:
     """The same of columns (m, 3, F), of which `these` count."""
-    pairs = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-    return np.array([einsum("mf,mf->f", these[:, i], velocities[:, j]) for i, j in pairs])
+    if velocities.shape[-1] <= _AT_ONCE:
+        every: Numbers = einsum("mif,mjf->ijf", these, velocities)[_PAIRS]
+        return every
+    return np.array([einsum("mf,mf->f", these[:, i], velocities[:, j]) for i, j in zip(*_PAIRS, strict=True)])
 
 
 def _point_along(sums: Numbers, errors: Numbers, damping: Numbers, least: float) -> Numbers:

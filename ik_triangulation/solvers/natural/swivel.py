@@ -212,9 +212,15 @@ def _by_halves(costs: Numbers, changes: Numbers) -> Indices:
     parts[0] += costs[0, :, None]
     while len(parts) > 1:
         even = len(parts) - len(parts) % 2
-        sums = parts[0:even:2, :, :, None] + parts[1:even:2, None]
-        middles.append(sums.argmin(2))
-        parts = np.concatenate((np.take_along_axis(sums, middles[-1][:, :, None], 2)[:, :, 0], parts[even:]))
+        before, after = parts[0:even:2], parts[1:even:2]
+        least = before[:, :, :1] + after[:, :1]
+        middle = np.zeros(least.shape, np.intp)
+        for k in range(1, costs.shape[1]):
+            sums = before[:, :, k : k + 1] + after[:, k : k + 1]
+            np.copyto(middle, k, where=sums < least)
+            np.minimum(least, sums, out=least)
+        middles.append(middle)
+        parts = np.concatenate((least, parts[even:]))
     path = np.array(np.unravel_index(parts[0].argmin(), parts[0].shape))
     for middle in reversed(middles):
         pairs = len(middle)

@@ -139,6 +139,22 @@ def test_the_active_set_is_near_the_best_of_all_sets():
     assert (ratios < 1.05).mean() > 0.8, ratios
 
 
+@pytest.mark.parametrize("rows", [3, 6])
+def test_a_state_is_solved_alike_among_any_number_of_others(rows):
+    count = 1500  # systems of more than 1000 are written out in another way
+    rows, errors, levels, low, high, *others, damping, size = problem(rows, 7, count, seed=8, bound=0.05)
+    whole = bounded_change(rows, errors, levels, low, high, *others, damping, size)
+    for some in (slice(0, 700), slice(700, 1450), slice(1450, count)):
+        parts = rows[..., some], errors[:, some], levels, low[:, some], high[:, some]
+        assert np.abs(bounded_change(*parts, *others, damping[some], size) - whole[:, some]).max() < 1e-9
+    velocities, levers = rows[:3].transpose(1, 0, 2)[:4], np.random.default_rng(9).normal(size=(2, 3, count))
+    ends = low[:4], high[:4]
+    whole = point_change(velocities, levers, errors[:3], *ends, damping, size, 0.6)
+    for some in (slice(0, 700), slice(700, count)):
+        parts = (each[..., some] for each in (velocities, levers, errors[:3], *ends, damping))
+        assert np.abs(point_change(*parts, size, 0.6) - whole[:, some]).max() < 1e-9
+
+
 def test_stiff_columns_do_less_and_immobile_ones_nothing():
     given = problem(3, 6, 30, seed=7)
     given[5] = np.array([1.0, 1.0, 1.0, 1e-4, 0.0, 0.0])[:, None]

@@ -95,3 +95,30 @@ def test_looking_at_few_limits_finds_the_swivels_that_looking_at_all_of_them_doe
     )
     assert (few == every).all()
     assert np.abs(few).max() > 0.05
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_no_limit_is_met_its_spans_are_not_looked_for_and_would_change_nothing(seed):
+    wide = [Cone(3.0, -3.0, 3.0), Free(), EulerLimits("XYZ", (-3.0, -1.5, -3.0), (3.0, 1.5, 3.0))]
+    limb, _, there = limb_of(seed, wide)
+    cost, looked_for = SwivelCost(limb), []
+
+    class Limits:
+        last_allowed, go_on = cost.last_allowed, cost.go_on
+
+        def __init__(self, allow):
+            self.allow = allow
+
+        def spans(self, swivels):
+            looked_for.append(len(swivels))
+            return cost.spans(swivels)
+
+    def found(limits):
+        given = {"inside": cost.posture, "searched": cost.searched, "drift": 0.03 * np.cos(0.2 * np.arange(len(there)))}
+        return best_swivels(cost, len(there), 1.0, cost.choices, limits, **given)
+
+    free = found(Limits(cost.allow))
+    assert looked_for == []
+    assert np.abs(free).max() > 0.01
+    assert np.abs(free - found(Limits(lambda _: False))).max() < 1e-9
+    assert looked_for == [len(there)]
