@@ -270,9 +270,7 @@ def _judge(
             shown[frame] = worst_place(each.now, each.goal, [here.tip, *others])
     warnings = _disagreement(watch, [(solved[at], seen[at]) for at in sorted(keyed)], scene)
     notes = _not_following(watch, pairs, scene, remedies)
-    return Measured(
-        shown, alone, [*moved, *warnings, *(note.text(len(pairs), in_units_of(scene)) for note in notes)], notes
-    )
+    return Measured(shown, alone, [*moved, *warnings, *(note.text(in_units_of(scene)) for note in notes)], notes)
 
 
 def _reach(each: SolvedFrame) -> float:
@@ -335,7 +333,7 @@ def _not_following(
         if far:
             distance, frame = max(far)
             remedy = watch.remedy(name, frame, scene) if remedies is None else remedies.get(name)
-            notes.append(NotFollowing(name, limb.tip, distance, frame, len(far), remedy))
+            notes.append(NotFollowing(name, limb.tip, distance, frame, len(far), len(pairs), remedy))
     return notes
 
 

@@ -109,7 +109,7 @@ class Remedy(NamedTuple):
 
 
 class NotFollowing(NamedTuple):
-    """A deform bone that is meant to follow the limb's tip bone and at a number of `frames` does not.
+    """A deform bone that is meant to follow the limb's tip bone and at some `frames` `of` those looked at does not.
 
     `distance` is the largest from the tip [Blender units, world space], at `frame`; `remedy` makes it follow, if one is
     known.
@@ -120,12 +120,13 @@ class NotFollowing(NamedTuple):
     distance: float
     frame: float
     frames: int
+    of: int
     remedy: Remedy | None
 
-    def text(self, of: int, length: Callable[[float], str] = length_text) -> str:
-        """Describe it in a sentence or two, for that many frames in all, with `length` for lengths."""
-        where = "" if of == 1 else f" at frame {self.frame:g}"
-        some = f" at {self.frames} of {of} frames" if self.frames < of else ""
+    def text(self, length: Callable[[float], str] = length_text) -> str:
+        """Describe it in a sentence or two, with `length` for lengths."""
+        where = "" if self.of == 1 else f" at frame {self.frame:g}"
+        some = f" at {self.frames} of {self.of} frames" if self.frames < self.of else ""
         begin = f"'{self.bone}' does not follow '{self.tip}'{some}, it is {length(self.distance)} away{where}: "
         if self.remedy is None:
             return f"{begin}other constraints or bones move it. Bake those, or mute them."
@@ -271,9 +272,13 @@ class Report:
 
     def following(self, scene: Scene) -> Report:
         """Return the report as it is once all bones follow the limb."""
-        said = {note.text(len(self.frames), in_units_of(scene)) for note in self.not_following}
+        return self.with_frames(self.alone or self.frames).without_followers(scene)
+
+    def without_followers(self, scene: Scene) -> Report:
+        """Return the report without the bones that do not follow, and without the warnings of them."""
+        said = {note.text(in_units_of(scene)) for note in self.not_following}
         warnings = [warning for warning in self.warnings if warning not in said]
-        return self.with_frames(self.alone or self.frames, warnings=warnings, not_following=())
+        return replace(self, warnings=warnings, not_following=())
 
     @property
     def on_limits(self) -> dict[str, list[str]]:
@@ -403,7 +408,7 @@ def lines(report: Report, scene: Scene) -> list[str]:
 
 
 def _lines(report: Report, length: Callable[[float], str]) -> list[str]:
-    notes = [] if report.hips else [note.text(len(report.frames), length) for note in report.not_following]
+    notes = [] if report.hips else [note.text(length) for note in report.not_following]
     return [*_of_tips(report, length), *notes, *jump_lines(report), *_mended(report), *_of_keys(report, length)]
 
 

@@ -394,12 +394,11 @@ class BodyWatch(Watch):
             return super().switch(follower, frame, scene)
         return find_switch(self.limb, [follower], partial(self.follows, follower), frame, scene)
 
-    def note(self, follower: str, distance: float, frame: float, count: int, remedy: Remedy | None) -> NotFollowing:
-        """Describe a bone that does not follow; one that carries the tip keeps that from following its parent."""
+    def names(self, follower: str) -> tuple[str, str]:
+        """Return who does not follow whom: a bone that carries the tip keeps that from following the bone's parent."""
         if follower not in self.carry:
-            return NotFollowing(follower, self.limb.tip, distance, frame, count, remedy)
-        above = self.limb.armature.pose.bones[follower].parent
-        return NotFollowing(self.limb.tip, above.name, distance, frame, count, remedy)
+            return follower, self.limb.tip
+        return self.limb.tip, self.limb.armature.pose.bones[follower].parent.name
 
 
 def not_following(rig: RigBody, frames: Sequence[float], scene: Scene, view_layer: ViewLayer) -> list[NotFollowing]:
@@ -415,8 +414,8 @@ def not_following(rig: RigBody, frames: Sequence[float], scene: Scene, view_laye
             away = [(apart, at) for at in frames if (apart := astray(watch.limb, seen[at], follower)) is not None]
             if away:
                 distance, at = max(away)
-                note = watch.note(follower, distance, at, len(away), watch.remedy(follower, at, scene))
-                notes.setdefault((note.bone, note.tip), note)
+                names, remedy = watch.names(follower), watch.remedy(follower, at, scene)
+                notes.setdefault(names, NotFollowing(*names, distance, at, len(away), len(frames), remedy))
     return list(notes.values())
 
 
@@ -432,7 +431,7 @@ def with_followers(report: Report, rig: RigBody, scene: Scene, view_layer: ViewL
     notes = not_following(rig, frames, scene, view_layer)
     led = {report.moved.get(note.bone) for note in notes if note.remedy}
     warnings = [warning for warning in report.warnings if warning not in led]
-    warnings += [note.text(len(frames), in_units_of(scene)) for note in notes]
+    warnings += [note.text(in_units_of(scene)) for note in notes]
     return replace(report, not_following=notes, warnings=warnings)
 
 
@@ -482,12 +481,8 @@ def measured_again(rig: RigBody, report: Report, scene: Scene, view_layer: ViewL
     tips, found = dict(report.tips), {limb.tip for limb in rig.limbs}
     for limb in rig.limbs:
         tips[limb.tip] = judged_limb(rig, limb, samples, {frame: each[limb.tip] for frame, each in seen.items()})
-    said = {
-        note.text(count, in_units_of(scene))
-        for note in report.not_following
-        for count in range(1, len(report.frames) + 1)
-    }
     moved = {text: name in found and not tips[name].missed for name, text in report.moved.items()}
-    warnings = [warning for warning in report.warnings if warning not in said and warning not in moved]
+    following = report.without_followers(scene)
+    warnings = [warning for warning in following.warnings if warning not in moved]
     warnings += [text for text, mended in moved.items() if not mended]
-    return replace(report, tips=tips, warnings=warnings, not_following=())
+    return replace(following, tips=tips, warnings=warnings)

@@ -130,7 +130,7 @@ def test_a_tip_of_a_body_has_its_line(values, said):
 
 def test_a_body_says_what_of_it_is_reached_how_it_stands_and_which_keys_it_has():
     tips = {name: tip_report(name, **more) for name, more in (("a", {}), ("b", {"missed": [3.0], "scale": 2.0}))}
-    follower = NotFollowing("Skin", "a", 0.5, 3.0, 1, None)
+    follower = NotFollowing("Skin", "a", 0.5, 3.0, 1, 2, None)
     body = Report("Rig", tips, [1.0, 3.0], 5, ["Careful."], hips="hips", scale=2.0, outside=0.5, full_keys=9)
     scene = bpy.context.scene
     balance = "Center of mass 1 m outside the feet (an estimate)"
@@ -214,7 +214,7 @@ def test_the_costs_and_limits_of_frames_are_put_together():
 
 
 def test_once_all_bones_follow_the_frames_are_judged_by_the_tip_alone_and_only_that_warning_goes():
-    note = NotFollowing("Skin", "hand.L", 0.5, 3.0, 1, None)
+    note = NotFollowing("Skin", "hand.L", 0.5, 3.0, 1, 2, None)
     alone, shown = [result_at(1.0, 0.0), result_at(3.0, 0.0)], [result_at(1.0, 0.0), result_at(3.0, 0.5, False)]
     said = lines(limb_of(shown, "hand.L", not_following=[note]), bpy.context.scene)[2]
     assert said == (

@@ -55,7 +55,7 @@ def test_where_the_character_does_not_follow_the_result_has_a_warning_sign_and_n
     rig = set_up_rig()
     bpy.ops.pose.ik_triangulation_solve()
     assert latest(rig, "hand.L").icon == "CHECKMARK"
-    note = NotFollowing("DEF-hand.L", "hand.L", 0.3, 1.0, 1, Remedy("upper_arm_parent.L", "IK_FK", 0.0, 1.0))
+    note = NotFollowing("DEF-hand.L", "hand.L", 0.3, 1.0, 1, 1, Remedy("upper_arm_parent.L", "IK_FK", 0.0, 1.0))
     remember_result(replace(latest(rig, "hand.L").report, not_following=[note]), rig, bpy.context.scene)
     result = latest(rig, "hand.L")
     assert (result.icon, result.reached, result.line) == ("ERROR", False, "DEF-hand.L does not follow")
@@ -67,7 +67,7 @@ def test_several_properties_are_counted_on_the_button_and_named_in_its_tooltip()
     rig = set_up_rig()
     bpy.ops.pose.ik_triangulation_solve()
     notes = [
-        NotFollowing("DEF-head", "head", 0.3, 1.0, 1, Remedy("torso", name, 0.0, 1.0))
+        NotFollowing("DEF-head", "head", 0.3, 1.0, 1, 1, Remedy("torso", name, 0.0, 1.0))
         for name in ("neck_follow", "head_follow")
     ]
     remember_result(replace(latest(rig, "hand.L").report, not_following=notes), rig, bpy.context.scene)
