@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What limbs and other choices of bones score, on bodies that show each of the reasons: every weight counts here."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -9,10 +11,28 @@ from ik_triangulation.rig.anatomy.limb_scores import LimbScores
 from ik_triangulation.rig.anatomy.names import clue_of
 from ik_triangulation.rig.anatomy.skeleton import Skeleton
 
-from .bodies import bird, crawler, dog, lizard, person, quadruped, renamed, spider
+from .bodies import animal_of, bird, crawler, dog, lizard, person, quadruped, renamed, spider
 
 UP, FRONT = np.array((0.0, 0.0, 1.0)), np.array((0.0, -1.0, 0.0))
+
+
+def ostrich():
+    """A body whose legs hang on bones that go outwards, and have long thighs and a hock."""
+    middle = [
+        ("hips", None, (0.1, 0.9), (-0.1, 0.95)),
+        ("neck", "hips", (-0.1, 0.95), (-0.25, 1.2)),
+        ("head", "neck", (-0.25, 1.2), (-0.4, 1.2)),
+    ]
+    places = [(0.02, 0.0, 0.9), (0.15, 0.0, 0.88), (0.15, -0.06, 0.45), (0.15, 0.08, 0.2), (0.15, 0.04, 0.07)]
+    left, above = [], "hips"
+    for number, (head, tail) in enumerate(pairwise([*places, (0.15, -0.1, 0.0), (0.15, -0.16, 0.0)])):
+        left.append((f"leg {number}", above, head, tail))
+        above = f"leg {number}"
+    return animal_of(middle, left)
+
+
 BODIES = {
+    "ostrich": lambda: renamed(ostrich())[0],
     "person": person,
     "person without names": lambda: renamed(person())[0],
     "quadruped": quadruped,
@@ -25,6 +45,7 @@ BODIES = {
 }
 # Kind, number of bones and of those of the girdle, whether there is a hand or foot, and the score.
 LIMBS = {
+    "ostrich": [("LEG", 4, 1, True, 1.0132)],
     "person": [("ARM", 3, 1, True, 4.25), ("LEG", 3, 0, True, 3.98)],
     "person without names": [("ARM", 3, 1, True, 0.95), ("LEG", 3, 0, True, 0.68)],
     "quadruped": [("LEG", 4, 1, True, 4.9613), ("LEG", 3, 1, True, 4.2497)],
@@ -74,8 +95,10 @@ class Scored(LimbScores):
 
 
 # By body, line and kind: the number of candidates, their mean score, and the three best with their places.
-CRAWLING, WITH_FRONT = {"crawler", "spider"}, {"person without names", "quadruped", "dog", "lizard"}
+CRAWLING, WITH_FRONT = {"crawler", "spider"}, {"ostrich", "person without names", "quadruped", "dog", "lizard"}
 CANDIDATES = {
+    ("ostrich", 0, "ARM"): (35, -4.0606, [(-0.2387, (1, 2, 3)), (-0.5618, (1, 2, 4)), (-1.8878, (1, 2, 5))]),
+    ("ostrich", 0, "LEG"): (50, -4.4055, [(1.0132, (1, 2, 3, 4)), (0.1738, (1, 2, 3)), (-0.1618, (1, 2, 4))]),
     ("person", 1, "ARM"): (10, -1.9662, [(2.5732, (1, 2, 3)), (0.5682, (1, 2, 4)), (-0.9173, (0, 2, 3))]),
     ("person", 1, "LEG"): (11, -2.1053, [(2.5732, (1, 2, 3)), (0.2182, (1, 2, 4)), (-0.7022, (0, 2, 3))]),
     ("person", 2, "ARM"): (10, -3.0148, [(1.665, (0, 1, 2)), (-0.8858, (0, 1, 3)), (-1.3807, (0, 1, 4))]),
