@@ -11,6 +11,7 @@ from ik_triangulation.errors import AnimationError
 from ik_triangulation.rig.timeline import (
     actions_of,
     check_nla,
+    curves_in,
     evaluated_time,
     fps_of,
     frames_from,
@@ -141,7 +142,8 @@ def test_curves_that_move_an_object_are_those_of_actions_and_drivers_that_are_no
     driver.mute = True
     assert list(moving_curves(ob)) == list(moving_curves(empty("Other"))) == []
     assert len(list(keyed_curves(ob.animation_data))) == 1
-    assert strip.action is not None
+    assert list(curves_in(strip.action, None)) == list(curves_in(None, strip.action_slot)) == []
+    assert len(list(curves_in(strip.action, strip.action_slot))) == 1
 
 
 def test_the_range_of_a_scene_is_that_of_its_preview_while_that_is_on():
