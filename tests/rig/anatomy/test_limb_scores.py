@@ -9,7 +9,7 @@ import pytest
 from ik_triangulation.rig.anatomy.limb_guess import assign_limbs
 from ik_triangulation.rig.anatomy.limb_scores import LimbScores
 from ik_triangulation.rig.anatomy.names import clue_of
-from ik_triangulation.rig.anatomy.skeleton import Skeleton
+from ik_triangulation.rig.anatomy.skeleton import RestBone, Skeleton
 
 from .bodies import animal_of, bird, crawler, dog, lizard, person, quadruped, renamed, spider
 
@@ -31,7 +31,19 @@ def ostrich():
     return animal_of(middle, left)
 
 
+def with_tips():
+    """A person whose names only tell which bones show where hands and feet end."""
+    bones, names = renamed({n: b for n, b in person().items() if not n.startswith(("index", "middle"))})
+    for side in "LR":
+        hand, toe = (names[f"{part} {side}"] for part in ("hand", "toe"))
+        tail = bones[hand].tail
+        bones[f"{hand}_tip"] = RestBone(hand, tail, tuple(1.1 * x for x in tail))
+        bones[f"{toe}_end"] = bones.pop(toe)
+    return bones
+
+
 BODIES = {
+    "with tips": with_tips,
     "ostrich": lambda: renamed(ostrich())[0],
     "person": person,
     "person without names": lambda: renamed(person())[0],
@@ -45,6 +57,7 @@ BODIES = {
 }
 # Kind, number of bones and of those of the girdle, whether there is a hand or foot, and the score.
 LIMBS = {
+    "with tips": [("ARM", 3, 1, True, 0.4538), ("LEG", 3, 0, True, 0.5459)],
     "ostrich": [("LEG", 4, 1, True, 1.0132)],
     "person": [("ARM", 3, 1, True, 4.25), ("LEG", 3, 0, True, 3.98)],
     "person without names": [("ARM", 3, 1, True, 0.95), ("LEG", 3, 0, True, 0.68)],
