@@ -4,7 +4,7 @@
 import bpy
 import pytest
 
-from ik_triangulation.maps import metric_map
+from ik_triangulation.maps import metric_map, properties
 from ik_triangulation.maps.properties import IN_PLANE, IN_SPACE, MAP_TABLE, METRIC_ITEMS, SCALE_ITEMS
 from ik_triangulation.solvers import SOLVERS
 
@@ -50,5 +50,9 @@ def test_numbers_are_kept_inside_their_ranges():
     assert (settings().size, settings().resolution, settings().iterations) == (8, 128, 1)
 
 
-def test_what_files_and_scripts_rely_on_stays():
+def test_what_files_and_scripts_rely_on_stays_when_it_is_registered_again():
+    properties.unregister()
+    assert not hasattr(bpy.types.Scene, "ik_triangulation_map")
+    properties.register()
+    assert settings().bl_rna.identifier == "IKT_PG_map"
     assert list(lines(MAP_TABLE)) == written("IKT_PG_map")

@@ -2,6 +2,7 @@
 """Frames in a second, and markers that are put on frames and taken back."""
 
 from contextlib import ExitStack
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -130,6 +131,30 @@ def test_strips_that_replace_what_is_below_them_are_read_in_their_order():
     upper.is_solo, animation.use_nla = False, False
     assert layered_strips(ob) == []
     assert layered_strips(empty("Other")) == []
+
+
+class Strip(NamedTuple):
+    """A strip as Blender makes a meta strip of several, for which it has no call."""
+
+    name: str
+    strips: list
+    mute: bool = False
+
+
+class Track(NamedTuple):
+    strips: list
+    mute: bool = False
+
+
+class Animation(NamedTuple):
+    nla_tracks: list
+
+
+def test_strips_inside_meta_strips_are_among_all_strips():
+    inner = [Strip("a", []), Strip("b", [], mute=True)]
+    animation = Animation([Track([Strip("meta", inner)]), Track([Strip("off", [Strip("c", [])], mute=True)])])
+    assert sorted(strip.name for strip in strips_of(animation)) == ["a", "b", "c", "meta", "off"]
+    assert sorted(strip.name for strip in strips_of(animation, muted=False)) == ["a", "meta"]
 
 
 def test_curves_that_move_an_object_are_those_of_actions_and_drivers_that_are_not_muted():

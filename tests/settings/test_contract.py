@@ -12,8 +12,10 @@ from pathlib import Path
 import bpy
 
 from ik_triangulation.maps.properties import MAP_TABLE
-from ik_triangulation.settings import TABLE, Exempt
+from ik_triangulation.settings import TABLE, Exempt, MethodSettings
 from ik_triangulation.settings.property_groups import IKT_PG_posed
+
+from ..rigs import chain_rig
 
 FILE = Path(__file__).resolve().parent.parent / "data" / "settings.txt"
 RANGE = "hard_min", "hard_max", "soft_min", "soft_max"
@@ -67,7 +69,12 @@ def written(*kinds):
     return [line for line in FILE.read_text(encoding="utf-8").splitlines() if line.partition(".")[0] in kinds]
 
 
-def test_what_files_and_scripts_rely_on_stays(addon):
+def test_what_files_and_scripts_rely_on_stays(empty_scene):
+    assert MethodSettings().refines, "Natural, by default"
+    rig = chain_rig(1)
+    contact = rig.ik_triangulation.contacts.add()
+    contact.support = rig
+    assert contact.support_name == "Rig", "the only property that follows another one"
     table = TABLE | {IKT_PG_posed: {}}
     was, now = written(*(kind.__name__ for kind in table), "Object"), [*lines(table), line_of_objects()]
     assert [line for line in was if line not in now] == [line for line in now if line not in was] == []
