@@ -204,3 +204,20 @@ def test_a_hand_that_is_moved_has_all_of_it_moved():
             assert (a - way @ c).length + (b - way @ d).length < 1e-5
     hand.thumb = None
     assert hand.moved(way).thumb is None
+
+
+def test_a_finger_closes_within_the_limits_of_its_joints():
+    rig = character("Mixamo")
+    stiff, locked = (part_of(rig, "Mixamo", f"{finger}2") for finger in ("index", "ring"))
+    for axis in "xyz":
+        setattr(stiff, f"use_ik_limit_{axis}", True)
+        setattr(stiff, f"ik_min_{axis}", -0.2)
+        setattr(stiff, f"ik_max_{axis}", 0.2)
+    locked.rotation_mode, locked.lock_rotation = "XYZ", (True, True, True)
+    bpy.context.view_layer.update()
+    hand = GraspingHand(rig, part_of(rig, "Mixamo", "hand").name)
+    closed = hand.close(HeldSurface(rod(hand, 0.012), bpy.context.evaluated_depsgraph_get()))
+    index, middle, ring, _ = (finger.rotations[1].angle for finger in closed.fingers)
+    assert 0.15 < index < 0.36
+    assert middle > 0.8
+    assert ring == pytest.approx(0.0, abs=1e-6)
