@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ik_triangulation.maps.metric_map import in_words, labels, with_strip
+from ik_triangulation.maps.metric_map import _dots, in_words, labels, with_strip
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -36,3 +36,34 @@ def test_labels_are_in_the_middle_of_the_strip_and_at_its_ends():
     rows, columns = np.nonzero((written == 255).all(2) | (written == (0, 0, 0, 255)).all(2))
     assert columns.min() == 299 - columns.max() > 0
     assert abs(rows.min() - (len(written) - 1 - rows.max())) <= 1
+
+
+DIGITS = """
+### .#. ### ### #.# ### ### ### ### ### ... ... ### #.# .#.
+#.# ##. ..# ..# #.# #.. #.. ..# #.# #.# ... ... #.# ..# #.#
+#.# .#. ### ### ### ### ### .#. ### ### ... ### ### .#. .#.
+#.# .#. #.. ..# ..# ..# #.# .#. #.# ..# ... ... #.. #.. ...
+### ### ### ### ..# ### ### .#. ### ### .#. ... ### #.# ...
+"""
+
+
+def test_the_signs_of_a_legend_are_drawn_by_dots():
+    rows = ["".join(".#"[dot] for dot in row) for row in _dots("0123456789.-e%°").astype(int)]
+    assert rows == [" ".join(row.split()).replace(" ", ".") for row in DIGITS.strip().splitlines()]
+
+
+@pytest.mark.parametrize(("size", "height", "scale"), [(56, 7, 1), (112, 14, 1), (300, 37, 5), (480, 60, 8)])
+def test_signs_are_as_large_as_strip_and_picture_allow(size, height, scale):
+    """The 1 at the left end is five dots high and begins a dot off the border."""
+    strip = with_strip(np.zeros((size, size, 4), np.uint8), "iterations", "HUE", 1.0, 9.0)[size:]
+    assert strip.shape == (height, size, 4)
+    assert (strip[..., 3] == 255).all()
+    rows, columns = np.nonzero((strip[:, : size // 4] == 255).all(2))
+    assert np.ptp(rows) + 1 == 5 * scale
+    assert (columns.min(), np.ptp(columns) + 1) == (scale, 3 * scale)
+
+
+def test_labels_without_room_are_left_out():
+    strip = with_strip(np.zeros((8, 8, 4), np.uint8), "travel", "HUE", 0.0, 123.456)[8:]
+    assert not (strip == 255).all(2).any()
+    assert not (strip[..., :3] == 0).all(2).any()

@@ -4,9 +4,11 @@
 import bpy
 import pytest
 
-from ik_triangulation.maps import metric_map
-from ik_triangulation.maps.properties import IN_PLANE, IN_SPACE, METRIC_ITEMS, SCALE_ITEMS
+from ik_triangulation.maps import metric_map, properties
+from ik_triangulation.maps.properties import IN_PLANE, IN_SPACE, MAP_TABLE, METRIC_ITEMS, SCALE_ITEMS
 from ik_triangulation.solvers import SOLVERS
+
+from ..settings.test_contract import lines, written
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -46,3 +48,11 @@ def test_each_scene_has_settings_of_its_own_and_keeps_them(tmp_path):
 def test_numbers_are_kept_inside_their_ranges():
     settings().size, settings().resolution, settings().iterations = 0, 10_000, -1
     assert (settings().size, settings().resolution, settings().iterations) == (8, 128, 1)
+
+
+def test_what_files_and_scripts_rely_on_stays_when_it_is_registered_again():
+    properties.unregister()
+    assert not hasattr(bpy.types.Scene, "ik_triangulation_map")
+    properties.register()
+    assert settings().bl_rna.identifier == "IKT_PG_map"
+    assert list(lines(MAP_TABLE)) == written("IKT_PG_map")

@@ -50,6 +50,22 @@ def test_no_pose_leaves_the_spheres_of_a_free_limb(seed):
         assert nearest - 1e-4 < (other.tip - pose.head(0)).length < farthest + 1e-4
 
 
+@pytest.mark.parametrize("radius", [0.5, 3.0])
+def test_a_sphere_is_round_and_closed_and_faces_outwards(radius):
+    (sphere,) = spheres(straight((0.5 * radius, 0.5 * radius)).rest_pose())
+    assert sphere.places.shape == (28 * 56, 3)
+    assert (sphere.places.dtype, sphere.triangles.dtype) == (np.float32, np.int32)
+    assert sizes(sphere) == pytest.approx(np.full(28 * 56, radius), rel=1e-6)
+    assert sphere.places == pytest.approx(radius * sphere.normals, abs=1e-6)
+    assert sphere.places.min(0) == pytest.approx([-radius] * 3, rel=2e-3)
+    assert sphere.places.max(0) == pytest.approx([radius] * 3, rel=2e-3)
+    a, b, c = (sphere.places[sphere.triangles[:, i]].astype(float) for i in range(3))
+    areas = np.cross(b - a, c - a)
+    assert (np.einsum("ni,ni->n", areas, a + b + c) > -1e-9).all()
+    assert np.einsum("ni,ni->", a, np.cross(b, c)) / 6.0 == pytest.approx(4.0 / 3.0 * pi * radius**3, rel=0.01)
+    assert np.linalg.norm(areas, axis=1).sum() / 2.0 == pytest.approx(4.0 * pi * radius**2, rel=0.01)
+
+
 def test_only_ball_joints_without_limits_are_free():
     assert is_free(straight((1.0, 1.0), [Free(), Free()]).rest_pose())
     assert not is_free(straight((1.0, 1.0), [Free(), Hinge(X)]).rest_pose())
@@ -105,6 +121,31 @@ def test_what_is_reached_in_a_plane_is_a_closed_disc():
     hinges = [Hinge(X, -1.0, 1.0)] * 3
     found = reach_shell(straight((1.0, 1.0, 1.0), hinges).rest_pose())
     assert is_closed(found)
-    assert np.abs(found.places[:, 0]).max() < 0.6
-    assert np.ptp(found.places[:, 1]) > 2.0
-    assert np.ptp(found.places[:, 2]) > 3.0
+    assert found.places.min(0) == pytest.approx([-0.588, -1.304, -3.0], abs=0.003), "as thick as the grid needs it"
+    assert found.places.max(0) == pytest.approx([0.588, 3.0, 3.0], abs=0.003)
+    assert np.abs(found.places).mean(0) == pytest.approx([0.253, 1.337, 1.840], abs=0.003)
+
+
+@pytest.mark.parametrize(("lengths", "radii"), [((1.0, 0.5), (0.5, 1.5)), ((1.0, 1.0), (2.0,))])
+def test_the_shell_of_a_free_limb_is_on_the_spheres_that_bound_it(lengths, radii):
+    found = reach_shell(straight(lengths, [Free(), Free()]).rest_pose())
+    away = np.abs(sizes(found)[:, None] - np.array(radii)).min(1)
+    assert away.max() < 0.01, "of a cell of 0.4"
+    assert is_closed(found)
+    inwards = (found.places * found.normals).sum(1) < 0.0
+    assert inwards.any() == (len(radii) == 2)
+    assert (inwards == (sizes(found) < 1.0)).all()
+
+
+def test_a_limb_of_one_bone_has_a_shell_as_thick_as_the_grid_needs():
+    found = reach_shell(straight((1.0,), [Free()]).rest_pose())
+    assert is_closed(found)
+    away = sizes(found)
+    assert (len(away), away.min(), away.mean(), away.max()) == pytest.approx((628, 0.836, 1.044, 1.129), abs=0.003)
+
+
+@pytest.mark.parametrize(("count", "resolution"), [(9, POINTS), (10, 14)])
+def test_limbs_of_many_joints_have_a_coarser_shell(count, resolution):
+    at = (np.arange(resolution) + 0.5) * 2.0 / resolution - 1.0
+    inside = at[:, None, None] ** 2 + at[:, None] ** 2 + at**2 <= 1.0
+    assert next(reach_shell.steps(straight((1.0,) * count).rest_pose())) == (0, inside.sum())

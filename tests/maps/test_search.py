@@ -79,3 +79,29 @@ def test_a_restart_helps_where_no_neighbour_does():
     assert len(nearer)
     assert search.done.mean() > 0.5
     is_sound(search)
+
+
+@pytest.mark.parametrize(
+    ("name", "done", "steps", "error"),
+    [("hinges", 74, 3944, 4.9713), ("arm", 52, 17180, 3.22), ("sideways", 56, 16255, 15.401)],
+)
+def test_a_search_takes_as_many_steps_as_its_rounds_and_their_grids_ask_for(name, done, steps, error):
+    search, grid = search_of(name)
+    some = np.arange(0, len(search.error), 5)
+    search.keep(some, search.states.take(some))
+    finished(search.finish(grid, 0))
+    assert search.done.sum() == done
+    assert search.steps.sum() == pytest.approx(steps, rel=0.005)
+    assert search.error.sum() == pytest.approx(error, rel=1e-3)
+    is_sound(search)
+
+
+@pytest.mark.parametrize(
+    ("count", "tries", "columns", "size"), [(300, 1, 4, 1280), (300, 8, 4, 160), (300, 64, 400, 2)]
+)
+def test_a_job_can_be_stopped_after_so_many_columns_or_states(count, tries, columns, size):
+    search, _ = search_of("hinges")
+    search.tree = type("Columns", (), {"columns": columns})
+    slices = list(search._parts(count, tries))
+    assert [part.stop - part.start for part in slices] == [size] * -(-count // size)
+    assert np.concatenate([np.arange(count)[part] for part in slices]).tolist() == list(range(count))

@@ -86,3 +86,20 @@ def test_corners_have_the_mean_of_the_cells_around_them():
 def test_where_nothing_is_reached_there_is_no_shell():
     shell = shell_of(np.ones((3, 3, 3)))
     assert (len(shell.corners), len(shell.faces), len(shell.spread(np.zeros(0)))) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(("away", "crossing"), [(0.5, 0.5), (0.3, 0.3), (0.01, 0.05), (3.0, 0.95)])
+def test_the_corners_of_a_cell_alone_are_where_its_edges_are_crossed_and_then_smoothed(away, crossing):
+    """Of the three edges at a corner each is crossed on one axis; a cube stays one, by the factors of the filter."""
+    distances = np.full((4, 4, 4), away * SPACING)
+    distances[1, 2, 1] = 0.0
+    shell = shell_of(distances)
+    half = (1.0 - crossing) / 3.0
+    for factor in (0.5, -0.53) * 4:
+        half *= 1.0 - 2.0 / 3.0 * factor
+    centre = FIRST + SPACING * np.array((1.0, 2.0, 1.0))
+    assert np.abs(shell.corners - centre) == pytest.approx(np.full((8, 3), half * SPACING))
+    quads = shell.corners[shell.faces] - centre
+    outwards = np.cross(quads[:, 1] - quads[:, 0], quads[:, 2] - quads[:, 1])
+    assert (np.einsum("ni,ni->n", outwards, quads.mean(1)) > 0.0).all()
+    assert (np.sort(shell.around, axis=0) == [[-1]] * 7 + [[0]]).all()

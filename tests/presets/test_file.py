@@ -3,16 +3,18 @@
 
 import json
 import os
-from math import pi
+from dataclasses import replace
+from math import inf, pi, radians
 from random import Random
 
 import bpy
 import pytest
+from mathutils import Vector
 
 from ik_triangulation.errors import SettingError
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked
 from ik_triangulation.kinematics.rotation import rotation_angle
-from ik_triangulation.presets.file import read_preset, write_preset
+from ik_triangulation.presets.file import Preset, PresetJoint, read_preset, write_preset
 from ik_triangulation.presets.limb import apply_preset, preset_of
 from ik_triangulation.rig.freedom import store
 
@@ -159,3 +161,177 @@ def test_a_pipe_a_device_or_a_folder_is_refused_at_once(tmp_path):
     for path in (pipe, folder, "/dev/zero"):
         with pytest.raises(SettingError, match=r"cannot be used: it is not a regular file\. Repair or remove the file"):
             read_preset(path)
+
+
+def euler(order, *ranges):
+    low, high = (tuple(radians(each[end]) for each in ranges) for end in (0, 1))
+    return EulerLimits(order, low, high)
+
+
+WRITTEN = {
+    "settings": {"solver": "CCD", "rest_weight": 0.25, "iterations": 7, "smooth": False},
+    "towards": [0.0, -1.0, 0.5],
+    "joints": [
+        {"name": "free", "kind": "FREE", "stiffness": 0.0},
+        {"name": "locked", "kind": "LOCKED", "stiffness": 0.25},
+        {
+            "name": "hinge",
+            "kind": "HINGE",
+            "axis": [0.0, 0.6, 0.8],
+            "range": [-10.0, 120.0],
+            "from_straight": True,
+            "stiffness": 0.5,
+        },
+        {
+            "name": "wheel",
+            "kind": "HINGE",
+            "axis": [1.0, 0.0, 0.0],
+            "range": None,
+            "from_straight": False,
+            "stiffness": 0.0,
+        },
+        {"name": "cone", "kind": "CONE", "swing": 40.0, "twist": [-20.0, 30.0], "stiffness": 0.0},
+        {"name": "swing", "kind": "CONE", "swing": 180.0, "twist": None, "stiffness": 0.0},
+        {
+            "name": "euler",
+            "kind": "EULER",
+            "order": "YXZ",
+            "x": [-1.0, 2.0],
+            "y": [-30.0, 40.0],
+            "z": [-5.0, 6.0],
+            "from_straight": True,
+            "stiffness": 0.125,
+        },
+        {
+            "name": "twist",
+            "kind": "EULER",
+            "order": "XYZ",
+            "x": None,
+            "y": [-30.0, 40.0],
+            "z": [-5.0, 6.0],
+            "stiffness": 0.0,
+        },
+    ],
+}
+JOINTS = [
+    PresetJoint("free", Free()),
+    PresetJoint("locked", Locked(), 0.25, 1),
+    PresetJoint("hinge", Hinge(Vector((0.0, 0.6, 0.8)), radians(-10.0), radians(120.0)), 0.5, 2, True),
+    PresetJoint("wheel", Hinge(Vector((1.0, 0.0, 0.0))), 0.0, 3),
+    PresetJoint("cone", Cone(radians(40.0), radians(-20.0), radians(30.0)), 0.0, 4),
+    PresetJoint("swing", Cone(pi), 0.0, 5),
+    PresetJoint("euler", euler("YXZ", (-1.0, 2.0), (-30.0, 40.0), (-5.0, 6.0)), 0.125, 6, True),
+    PresetJoint("twist", euler("XYZ", (-inf, inf), (-30.0, 40.0), (-5.0, 6.0)), 0.0, 7),
+]
+
+
+def test_a_file_is_written_in_degrees_and_read_as_it_was(tmp_path):
+    settings = WRITTEN["settings"]
+    write_preset(Preset("Any", JOINTS, settings, Vector((0.0, -1.0, 0.5))), tmp_path / "All.json")
+    assert json.loads((tmp_path / "All.json").read_text(encoding="utf-8")) == WRITTEN
+    read = read_preset(str(tmp_path / "All.json"))
+    assert (read.name, read.settings, read.towards) == ("All", settings, Vector((0.0, -1.0, 0.5)))
+    for one, other in zip(read.joints, JOINTS, strict=True):
+        assert replace(one, freedom=None) == replace(other, freedom=None)
+        assert type(one.freedom) is type(other.freedom)
+        same(vars(one.freedom), vars(other.freedom))
+    write_preset(Preset("Any", JOINTS[:1]), tmp_path / "One.json")
+    assert json.loads((tmp_path / "One.json").read_text(encoding="utf-8")) == {"joints": WRITTEN["joints"][:1]}
+    read = read_preset(tmp_path / "One.json")
+    assert (read.settings, read.towards) == ({}, None)
+
+
+def same(one, other):
+    assert one.keys() == other.keys()
+    for name, value in one.items():
+        if isinstance(value, float | tuple):
+            assert value == pytest.approx(other[name], abs=1e-9), name
+        elif isinstance(value, Vector):
+            assert tuple(value) == pytest.approx(tuple(other[name]), abs=1e-6), name
+        else:
+            assert value == other[name], name
+
+
+@pytest.mark.parametrize(
+    ("joint", "reads"),
+    [
+        ({"name": "a", "kind": "CONE", "swing": 0}, True),
+        ({"name": "a", "kind": "CONE", "swing": 180}, True),
+        ({"name": "a", "kind": "CONE", "swing": -1}, False),
+        ({"name": "a", "kind": "CONE", "swing": 181}, False),
+        (ELBOW | {"stiffness": 0.99}, True),
+        (ELBOW | {"stiffness": 1.0}, False),
+        (ELBOW | {"stiffness": -0.1}, False),
+        (ELBOW | {"axis": [1e6, 0, 0]}, True),
+        (ELBOW | {"axis": [2e6, 0, 0]}, False),
+        (ELBOW | {"axis": [True, 0, 0]}, False),
+        (ELBOW | {"axis": [0, 0, -1]}, True),
+        (ELBOW | {"axis": {}}, False),
+        (ELBOW | {"rank": 2}, True),
+        (ELBOW | {"rank": True}, False),
+        (ELBOW | {"rank": 0.5}, False),
+        (ELBOW | {"repeats": True, "shared": True}, True),
+        (ELBOW | {"shared": 1}, False),
+        (ELBOW | {"name": ""}, False),
+        (ELBOW | {"twist": None}, False),
+        ({"name": "a", "kind": "HINGE"}, False),
+        ({"name": "a", "kind": "LOCKED", "from_straight": True}, False),
+        ({"name": "a", "kind": "EULER", "order": 3, "x": None, "y": None, "z": None}, False),
+        ({"name": "a", "kind": "EULER", "order": "XYZ", "x": None, "y": None}, False),
+    ],
+)
+def test_a_joint_is_read_with_values_in_their_ranges_and_of_their_types_only(joint, reads, tmp_path):
+    path = tmp_path / "One.json"
+    path.write_text(json.dumps({"joints": [joint], "note": "said by its author"}), encoding="utf-8")
+    if not reads:
+        with pytest.raises(SettingError, match="cannot be used"):
+            read_preset(path)
+        return
+    (read,) = read_preset(path).joints
+    assert (read.name, read.rank) == (joint["name"], joint.get("rank", 0))
+    assert (read.repeats, read.shared) == (joint.get("repeats", False), joint.get("shared", False))
+
+
+@pytest.mark.parametrize(
+    ("settings", "reads"),
+    [
+        ({"iterations": 1, "rest_weight": 0, "smoothing": 1.0, "finish": False, "start_from": "REST"}, True),
+        ({"iterations": True}, False),
+        ({"iterations": 2.5}, False),
+        ({"smoothing": 1.01}, False),
+        ({"smoothing": -0.01}, False),
+        ({"smoothing": "1"}, False),
+        ({"finish": 1}, False),
+        ({"solver": ""}, False),
+        ([], False),
+    ],
+)
+def test_a_setting_is_read_with_a_value_that_blender_takes_only(settings, reads, tmp_path):
+    path = tmp_path / "One.json"
+    path.write_text(json.dumps({"joints": [ELBOW], "settings": settings}), encoding="utf-8")
+    if reads:
+        assert read_preset(path).settings == settings
+    else:
+        with pytest.raises(SettingError, match="cannot be used"):
+            read_preset(path)
+
+
+@pytest.mark.parametrize(
+    ("freedom", "is_against"),
+    [
+        (Hinge(Vector((1.0, 0.0, 0.0)), -1.0, 0.29), True),
+        (Hinge(Vector((1.0, 0.0, 0.0)), -1.0, 0.31), False),
+        (Hinge(Vector((1.0, 0.0, 0.0)), -0.2, 1.0), False),
+        (EulerLimits("XYZ", (-1.0, 0.0, 0.0), (0.29, 9.0, 9.0)), True),
+        (EulerLimits("XYZ", (-1.0, -9.0, -9.0), (0.31, 0.0, 0.0)), False),
+        (Cone(1.0), False),
+    ],
+)
+def test_a_joint_bends_against_the_limb_if_it_hardly_bends_with_it_from_straight(freedom, is_against):
+    assert PresetJoint("hock", freedom, from_straight=True).is_against is is_against
+    assert not PresetJoint("hock", freedom).is_against
+
+
+def test_a_preset_that_cannot_be_written_says_why(tmp_path):
+    with pytest.raises(SettingError, match=r"One.json' cannot be written: .*\. Choose another name\."):
+        write_preset(Preset("One", JOINTS), tmp_path / "none" / "One.json")

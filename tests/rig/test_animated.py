@@ -380,3 +380,13 @@ def of_limb(limb: Limb, frames):
 
 def test_every_setting_that_is_read_at_every_frame_is_one_of_a_limb():
     assert set(PER_FRAME) < set(LIMB_SETTINGS)
+
+
+def test_keys_of_a_tip_that_are_none_of_its_settings_are_not_taken_for_some():
+    rig = chain_rig(3)
+    limb = Limb.from_tip(rig, "Bone 2", empty())
+    for frame in (1, 9):
+        for prop in ("scale", "location", "ik_stretch"):
+            setattr(rig.pose.bones["Bone 2"], prop, 0.1 * frame if prop == "ik_stretch" else (frame,) * 3)
+            rig.pose.bones["Bone 2"].keyframe_insert(prop, frame=frame)
+    assert ignored(limb.pose_bones) == []

@@ -86,3 +86,24 @@ def test_the_span_of_the_last_bake_is_told():
     assert recorded_span(rig, "Bone 2") is None
     rig.animation_data_clear()
     assert recorded_span(rig, "Bone 2") is None
+
+
+def test_settings_that_followed_their_animation_do_so_again():
+    rig, target = baked()
+    bone = configure(rig, "Bone 2", target=target, chain_count=2)
+    rig.keyframe_insert(f"{bone.path_from_id()}.ik_triangulation.influence", frame=1)
+    for prop in ("scale", "rotation_quaternion"):  # which are no settings
+        bone.keyframe_insert(prop, frame=1)
+    limb = Limb.of(bone)
+    assert "influence" in limb.followed
+    bake(limb, 3, 20)
+    (records,) = json.loads(rig.animation_data.action["ik_triangulation"]).values()
+    assert "influence" not in records["Bone 2"]["settings"]
+    again, *_ = recorded_bake(rig, "Bone 2", bpy.context.scene)
+    assert again.followed == limb.followed
+    assert again.influence == bone.ik_triangulation.influence
+    fixed = Limb.from_tip(rig, "Bone 2", target, 2, influence=0.5)
+    assert "influence" not in fixed.followed
+    bake(fixed, 3, 20)
+    again, *_ = recorded_bake(rig, "Bone 2", bpy.context.scene)
+    assert ("influence" in again.followed, again.influence) == (False, 0.5)

@@ -115,3 +115,31 @@ def test_a_target_that_was_renamed_is_noted_for_the_body_once():
     again, _, _, notes = recorded_body(rig, "foot.L", bpy.context.scene)
     assert notes == [f"'{before}', which the last bake was made with, is not there: 'Renamed' took its place."]
     assert again.limbs[0].target == target
+
+
+def test_a_record_from_before_a_setting_was_there_means_what_bodies_and_limbs_did_then():
+    rig, _ = recorded(contacts=(Contact("foot.L", 3, 9),))
+    action = rig.animation_data.action
+    records = json.loads(action["ik_triangulation"])
+    for tips in records.values():
+        for record in tips.values():
+            for name in ("floor", "heels", "thickness", "planted", "free_heads"):
+                del record["body"][name]
+            for name in ("match", "soft_edge"):
+                record.get("settings", {}).pop(name, None)
+    action["ik_triangulation"] = json.dumps(records)
+    again, *_ = recorded_body(rig, "hand.L", bpy.context.scene)
+    assert (again.floor, again.heels, again.thickness) == (False, False, 0.0)
+    assert (again.planted, again.free_heads) == ((), ())
+    assert {(limb.match, limb.soft_edge) for limb in again.limbs} == {("TIP", False)}
+
+
+def test_a_contact_on_a_support_is_kept_by_its_name():
+    support = bpy.data.objects.new("Raft", None)
+    rig, _ = recorded(contacts=(Contact("foot.R", 2, 5, support, "Plank"),))
+    bpy.context.scene.collection.objects.link(support)
+    again, *_ = recorded_body(rig, "foot.R", bpy.context.scene)
+    assert again.contacts == (Contact("foot.R", 2, 5, support, "Plank"),)
+    bpy.context.scene.collection.objects.unlink(support)
+    with pytest.raises(TargetError, match="'Raft', which the last bake was made with, is not there"):
+        recorded_body(rig, "foot.R", bpy.context.scene)

@@ -2,6 +2,7 @@
 """What is known to go wrong is refused before anything is solved, in one line that names the culprit and the remedy."""
 
 import re
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import bpy
@@ -11,6 +12,7 @@ from ik_triangulation.errors import AnimationError, ChainError, RigError, Settin
 from ik_triangulation.jobs.bake import bake
 from ik_triangulation.jobs.pose import solve_pose
 from ik_triangulation.jobs.reach import reach
+from ik_triangulation.rig import checks
 from ik_triangulation.rig.checks import (
     LONGEST_RANGE,
     broken_drivers,
@@ -258,3 +260,100 @@ def test_what_is_linked_is_told_with_the_remedy(tmp_path):
             make()
     with pytest.raises(TargetError, match=r"Prop 'Cup' is linked\. Create a library override first"):
         check_prop(linked_cup, limb, (1, 5), scene, layer, Dependencies())
+
+
+def test_a_bone_whose_rotation_is_driven_is_refused_with_the_channel():
+    rig = chain_rig(3)
+    rig.pose.bones["Bone 1"].driver_add("rotation_quaternion", 2)
+    with pytest.raises(
+        AnimationError, match=r"rotation_quaternion\[2\] of 'Bone 1' is driven\. Remove the driver or leave"
+    ):
+        check_limb(limb(rig), *here())
+    check_limb(limb(rig, count=1), *here())  # only what is solved counts
+    rig.pose.bones["Bone 2"].driver_add("location", 0)
+    check_limb(limb(rig, count=1), *here())
+
+
+def test_what_is_in_a_collection_that_is_hidden_for_all_is_not_evaluated():
+    ob, box, inner = place(bpy.data.objects.new("Cup", None)), *(bpy.data.collections.new(name) for name in "AB")
+    bpy.context.scene.collection.objects.unlink(ob)
+    bpy.context.scene.collection.children.link(box)
+    box.children.link(inner)
+    inner.objects.link(ob)
+    assert is_evaluated(ob, here()[1])
+    for each in (box, inner):
+        each.hide_viewport = True
+        assert not is_evaluated(ob, here()[1])
+        each.hide_viewport = False
+    ob.hide_viewport = True
+    assert not is_evaluated(ob, here()[1])
+
+
+def said_of(rig, target):
+    (text,) = broken_drivers(Limb.from_tip(rig, "Bone 2", target), here()[1].depsgraph)
+    return text.partition(" of 'Target' ")[::2]
+
+
+def test_a_driver_says_which_variable_fails_and_is_told_without_a_number_where_it_has_none():
+    rig, target = chain_rig(3), empty()
+    curve = target.driver_add("empty_display_size")
+    curve.driver.type = "SUM"
+    variable_of(curve, "SINGLE_PROP", rig, "location.x")
+    last = variable_of(curve, "SINGLE_PROP", rig, "nothing")
+    last.name = "second"
+    where, why = said_of(rig, target)
+    assert where == "The driver of empty_display_size"
+    assert why == "is broken: its variable 'second' reads what is not there. Give it another target."
+
+
+@pytest.mark.parametrize(
+    ("expression", "refused", "reason"),
+    [
+        ("bpy.data.nothing", True, "was refused: Blender runs no scripts of this file. Allow Auto Run Python Scripts"),
+        ("1 +", True, "is broken: '1 +' cannot be evaluated. Correct the expression or delete the driver."),
+        ("bpy.data.nothing", False, "is broken: 'bpy.data.nothing' cannot be evaluated."),
+    ],
+)
+def test_an_expression_that_may_not_run_is_told_from_one_that_is_wrong(expression, refused, reason, monkeypatch):
+    rig, target = chain_rig(3), empty()
+    target.driver_add("location", 0).driver.expression = expression
+    monkeypatch.setattr(checks, "bpy", SimpleNamespace(app=SimpleNamespace(autoexec_fail=refused)))
+    where, why = said_of(rig, target)
+    assert where == "The driver of location[0]"
+    assert why.startswith(reason)
+
+
+def test_obstacles_and_targets_that_cannot_be_used_are_told_by_their_names():
+    rig, cup, box = chain_rig(3), empty("Cup"), bpy.data.collections.new("Box")
+    box.objects.link(cup)
+    cup.empty_display_type = "SPHERE"  # others are no obstacles
+    arm = limb(rig, obstacles=box)
+    check_limb(arm, *here())
+    bpy.context.scene.collection.objects.unlink(cup)
+    with pytest.raises(TargetError, match=r"Obstacle 'Cup' is disabled in this view layer, its place cannot be read"):
+        check_limb(arm, *here())
+    skin = place(bpy.data.objects.new("Skin", bpy.data.meshes.new("Skin")))
+    skin.data.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [], [])
+    modifier = skin.modifiers.new("Armature", "ARMATURE")
+    other = bpy.data.collections.new("Other")
+    other.objects.link(skin)
+    arm = limb(rig, obstacles=other)
+    check_limb(arm, *here())
+    modifier.object = rig
+    with pytest.raises(TargetError, match=r"Obstacle 'Skin' is deformed by 'Rig' itself\. Take it out"):
+        check_limb(arm, *here())
+    target = empty("Goal")
+    for wrong, message in (
+        ({"target": rig}, "Target 'Rig' is the armature itself. Choose one of its bones"),
+        ({"target": target, "subtarget": "Bone"}, "Bone 'Bone' is not in target 'Goal'. Choose another"),
+        ({"target": target, "pole_target": rig}, "Pole target 'Rig' is the armature itself"),
+    ):
+        with pytest.raises(TargetError, match=message):
+            check_limb(Limb.from_tip(rig, "Bone 2", **wrong), *here())
+    target.hide_viewport = True
+    with pytest.raises(TargetError, match="Target 'Goal' is disabled in this view layer"):
+        check_limb(Limb.from_tip(rig, "Bone 2", target), *here())
+    target.hide_viewport = False
+    bpy.context.scene.collection.objects.unlink(target)
+    with pytest.raises(TargetError, match=r"Target 'Goal' is not in this scene\. Choose another target"):
+        check_limb(Limb.from_tip(rig, "Bone 2", target), *here())

@@ -96,3 +96,32 @@ def test_bones_that_follow_are_told_with_how_they_do():
     track.target, track.subtarget = rig, "Skin 0"
     assert Links(rig).leaders["Bone 2"] == {"Bone 0": True}
     assert list(Links(rig).copies("Bone 0")) == ["Skin 0"]  # it is elsewhere
+
+
+@pytest.mark.parametrize(("off", "turn", "is_there"), [(0.0009, 0.0, True), (0.0011, 0.0, False), (0.0, 0.02, False)])
+def test_bones_are_in_one_frame_up_to_rounding(off, turn, is_there):
+    rig = chain_rig(2)
+    bpy.ops.object.mode_set(mode="EDIT")
+    first, second = rig.data.edit_bones
+    second.use_connect, second.parent = False, None
+    second.head, second.tail, second.roll = first.head, first.tail, first.roll + turn
+    second.head.x, second.tail.x = first.head.x + off, first.tail.x + off
+    bpy.ops.object.mode_set(mode="POSE")
+    links = Links(rig)
+    assert links.in_one_frame("Bone 0", "Bone 1") is is_there
+    assert links.at_one_place("Bone 0", "Bone 1") is (off < 0.001)
+
+
+def test_the_target_of_an_armature_constraint_leads_as_its_slots_say():
+    rig = doubled()[0]
+    bone = rig.pose.bones["Skin 1"]
+    bone.constraints.remove(bone.constraints[0])
+    carried = bone.constraints.new("ARMATURE")
+    for subtarget in ("Bone 1", "Bone 2", "nowhere"):
+        slot = carried.targets.new()
+        slot.target, slot.subtarget = rig, subtarget
+    carried.targets.new().target = chain_rig(1, name="Other")
+    links = Links(rig)
+    assert links.leaders["Skin 1"] == {"Bone 1": True, "Bone 2": True}
+    assert "Skin 1" in links.followers["Bone 1"]
+    assert "Skin 1" not in links.followers["Bone 2"], "it is elsewhere"

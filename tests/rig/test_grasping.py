@@ -145,3 +145,79 @@ def test_of_a_closed_finger_the_phalanges_that_touch_and_the_distances_of_the_ot
     finger = ClosedFinger((), (), (-0.01, 0.02, 0.03, 0.05), (), 0.02, ())
     assert finger.touches == 2
     assert finger.left == pytest.approx(0.08)
+
+
+# By the radius of the rod and its distance from the knuckles [m]: shift [mm] and turn of the hand [degrees], the bends
+# of all fingers and of the thumb [degrees], phalanges that touch, the angle between thumb and fingers [degrees], and
+# the bends while all are open.
+GRASPS = {
+    (0.012, 0.014): (1.0, 0.0, [173, 189, 168, 114, 178], [2, 2, 2, 3, 1], 173.3, [87, 95, 84, 57, 122]),
+    (0.022, 0.014): (1.1, 0.0, [133, 142, 123, 82, 126], [2, 3, 3, 3, 1], 169.4, [67, 71, 62, 41, 67]),
+    (0.04, 0.014): (1.2, 0.0, [88, 93, 81, 55, 109], [3, 3, 3, 3, 2], 168.8, [44, 46, 40, 27, 66]),
+    (0.03, 0.04): (20.7, 0.0, [105, 123, 94, 55, 111], [3, 3, 3, 3, 2], 180.0, [52, 62, 47, 28, 62]),
+    (0.015, 0.0): (15.0, 0.0, [160, 174, 153, 103, 26], [2, 2, 3, 3, 1], 160.0, [80, 87, 77, 51, 25]),
+    (0.005, 0.01): (8.6, 10.0, [192, 211, 183, 147, 39], [2, 2, 2, 3, 2], 165.0, [96, 106, 92, 81, 38]),
+    (0.05, 0.03): (14.8, 0.0, [72, 83, 65, 44, 63], [3, 3, 3, 3, 2], 135.0, [36, 41, 32, 22, 50]),
+    (0.022, -0.02): (20.7, 0.0, [0, 172, 0, 0, 131], [1, 2, 1, 2, 2], 180.0, [0, 93, 0, 0, 67]),
+    (0.03, 0.07): (20.7, 0.0, [77, 83, 75, 59, 76], [1, 1, 1, 1, 2], 168.7, [39, 41, 37, 29, 66]),
+}
+
+
+def bends(rotations):
+    return [round(degrees(sum(turn.angle for turn in each))) for each in rotations]
+
+
+@pytest.mark.parametrize(("radius", "off"), GRASPS)
+def test_a_rod_is_held_as_a_hand_of_its_size_holds_it(radius, off):
+    rig = character("Mixamo")
+    bpy.context.view_layer.update()
+    hand = GraspingHand(rig, part_of(rig, "Mixamo", "hand").name)
+    surface = HeldSurface(rod(hand, radius, off), bpy.context.evaluated_depsgraph_get())
+    way, closed = hand.settle(surface)
+    shift, turn, bent, touches, angle, opened = GRASPS[radius, off]
+    assert 1000.0 * (way @ hand.wrist - hand.wrist).length == pytest.approx(shift, abs=1.0)
+    assert degrees(way.to_quaternion().angle) == pytest.approx(turn, abs=0.5)
+    assert bends([finger.rotations for finger in closed.all]) == pytest.approx(bent, abs=2)
+    assert [finger.touches for finger in closed.all] == touches
+    assert degrees(closed.opposition) == pytest.approx(angle, abs=2.0)
+    coming = Matrix.Translation(-0.03 * (way.to_quaternion() @ hand.palm))
+    stages = [Stage(0.0, coming), Stage(0.5, Matrix()), Stage(1.0, Matrix())]
+    own = [finger.rotations for finger in closed.all]
+    found, is_clear = open_rotations(hand.moved(way), closed, surface, stages, own)
+    assert is_clear is (off >= 0.0), "the last rod is between the fingers"
+    assert bends(found) == pytest.approx(opened, abs=2)
+
+
+def test_a_hand_that_is_moved_has_all_of_it_moved():
+    rig = character("Mixamo")
+    bpy.context.view_layer.update()
+    hand = GraspingHand(rig, part_of(rig, "Mixamo", "hand").name)
+    way = Matrix.LocRotScale((1.0, 2.0, 3.0), Matrix.Rotation(1.0, 3, (1.0, 2.0, 3.0)), None)
+    moved = hand.moved(way)
+    for name in ("palm", "along", "row"):
+        assert (getattr(moved, name) - way.to_3x3() @ getattr(hand, name)).length < 1e-6
+    assert (moved.wrist - way @ hand.wrist).length < 1e-6
+    for one, other in zip(moved.knuckles, hand.knuckles, strict=True):
+        assert (one - way @ other).length < 1e-6
+    for one, other in zip([*moved.rows, moved.thumb], [*hand.rows, hand.thumb], strict=True):
+        for (a, b), (c, d) in zip(one.straight(), other.straight(), strict=True):
+            assert (a - way @ c).length + (b - way @ d).length < 1e-5
+    hand.thumb = None
+    assert hand.moved(way).thumb is None
+
+
+def test_a_finger_closes_within_the_limits_of_its_joints():
+    rig = character("Mixamo")
+    stiff, locked = (part_of(rig, "Mixamo", f"{finger}2") for finger in ("index", "ring"))
+    for axis in "xyz":
+        setattr(stiff, f"use_ik_limit_{axis}", True)
+        setattr(stiff, f"ik_min_{axis}", -0.2)
+        setattr(stiff, f"ik_max_{axis}", 0.2)
+    locked.rotation_mode, locked.lock_rotation = "XYZ", (True, True, True)
+    bpy.context.view_layer.update()
+    hand = GraspingHand(rig, part_of(rig, "Mixamo", "hand").name)
+    closed = hand.close(HeldSurface(rod(hand, 0.012), bpy.context.evaluated_depsgraph_get()))
+    index, middle, ring, _ = (finger.rotations[1].angle for finger in closed.fingers)
+    assert 0.15 < index < 0.36
+    assert middle > 0.8
+    assert ring == pytest.approx(0.0, abs=1e-6)

@@ -4,13 +4,22 @@
 import bpy
 import numpy as np
 import pytest
-from mathutils import Color
+from mathutils import Color, Matrix
 
 from ik_triangulation.maps import in_scene as mapping
 from ik_triangulation.maps.metric_map import METRICS, SCALES
-from ik_triangulation.rig.scene_objects import PICTURE, VOLUME, remove_map, shown_map
+from ik_triangulation.rig.scene_objects import (
+    PICTURE,
+    VOLUME,
+    legend_of,
+    place_picture,
+    place_volume,
+    remove_map,
+    shown_map,
+)
 
 from ..mapped import BONES, FAST, rig_in_space
+from ..rigs import chain_rig, empty
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 QUICK = {**FAST, "finish": False}  # what a map shows of methods is tried elsewhere
@@ -126,3 +135,74 @@ def test_what_else_uses_a_map_keeps_its_image():
     assert other.data == image
     remove_map(other)
     assert not bpy.data.images
+
+
+def scene():
+    return bpy.context.scene, bpy.context.view_layer
+
+
+@pytest.mark.parametrize(("width", "height"), [(10, 14), (8, 8)])
+def test_a_picture_has_its_square_in_the_middle_of_its_frame_and_what_explains_it_below(width, height):
+    rig, image = chain_rig(2), bpy.data.images.new("Image", width, height)
+    frame = Matrix.LocRotScale((1.0, 2.0, 3.0), Matrix.Rotation(0.5, 3, "X"), None)
+    shown = place_picture(rig, "Bone 1", image, frame, 2.0, "Explained", *scene())
+    assert (shown.empty_display_type, shown.data, shown.parent) == ("IMAGE", image, rig)
+    unit = shown.empty_display_size / max(width, height)
+    assert unit * width == pytest.approx(2.0), "as wide as the square"
+    left, bottom = (
+        offset * size * unit for offset, size in zip(shown.empty_image_offset, (width, height), strict=True)
+    )
+    assert (left, bottom + height * unit) == pytest.approx((-1.0, 1.0)), "the top is that of the square"
+    assert shown.use_empty_image_alpha
+    assert tuple(shown.color) == pytest.approx((1.0, 1.0, 1.0, 0.7))
+    assert (shown.name, legend_of(shown)) == ("Map of Bone 1", "Explained")
+    assert legend_of(empty()) == ""
+    assert shown.matrix_basis.translation[:] == (1.0, 2.0, 3.0)
+
+
+def test_a_volume_has_a_material_for_each_color_of_its_faces_and_casts_no_shadow():
+    rig = chain_rig(2)
+    corners = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1)], float)
+    faces = np.array([(0, 1, 2, 3), (0, 1, 5, 4)])
+    colours = np.array([(1.0, 0.5, 0.0), (0.0, 0.25, 1.0)])
+    metrics = {"travel": np.arange(6.0)}
+    shown = place_volume(rig, "Bone 1", corners, faces, colours, metrics, "Explained", *scene())
+    mesh = shown.data
+    assert [vertex.co[:] for vertex in mesh.vertices] == [tuple(corner) for corner in corners]
+    assert [tuple(face.vertices) for face in mesh.polygons] == [tuple(face) for face in faces]
+    assert [face.use_smooth for face in mesh.polygons] == [True, True]
+    assert values(mesh, "travel").tolist() == list(range(6))
+    names = [mesh.materials[face.material_index].name for face in mesh.polygons]
+    assert names == ["IK Triangulation Reach #FF8000", "IK Triangulation Reach #0040FF"]
+    assert tuple(shown.color) == pytest.approx((0.0, 0.25, 1.0, 0.12))
+    assert not shown.visible_shadow
+    for material, colour in zip(mesh.materials, sorted(colours.tolist()), strict=True):
+        linear = Color(colour).from_srgb_to_scene_linear()
+        assert tuple(material.diffuse_color) == pytest.approx((*linear, 0.12), abs=1e-6)
+        nodes = {node.type: node for node in material.node_tree.nodes}
+        assert set(nodes) == {"BSDF_TRANSPARENT", "EMISSION", "MIX_SHADER", "OUTPUT_MATERIAL"}
+        assert tuple(nodes["EMISSION"].inputs["Color"].default_value) == pytest.approx((*linear, 1.0), abs=1e-6)
+        ends = {(link.from_node.type, link.to_node.type) for link in material.node_tree.links}
+        assert ends == {
+            ("BSDF_TRANSPARENT", "MIX_SHADER"),
+            ("EMISSION", "MIX_SHADER"),
+            ("MIX_SHADER", "OUTPUT_MATERIAL"),
+        }
+        assert nodes["MIX_SHADER"].inputs[2].links[0].from_node == nodes["EMISSION"]
+        assert nodes["OUTPUT_MATERIAL"].inputs["Surface"].is_linked
+    user = bpy.data.meshes.new("Of the user")
+    user.materials.append(mesh.materials[0])
+    kept = mesh.materials[0].name
+    none = np.zeros((0, 3)), np.zeros((0, 4), int), np.zeros((0, 3))
+    assert place_volume(rig, "Bone 1", *none, {}, "None", *scene()) == shown
+    assert (shown.data.name, len(shown.data.vertices), legend_of(shown)) == ("Reach of Bone 1", 0, "None")
+    assert tuple(shown.color) == pytest.approx((1.0, 1.0, 1.0, 0.12))
+    assert [material.name for material in bpy.data.materials] == [kept], "what is used elsewhere stays"
+
+
+def test_an_image_of_a_file_stays_when_its_map_is_removed():
+    rig, image = chain_rig(2), bpy.data.images.new("Image", 4, 4)
+    shown = place_picture(rig, "Bone 1", image, Matrix(), 1.0, "", *scene())
+    image.filepath = "//mine.png"
+    remove_map(shown)
+    assert list(bpy.data.images) == [image]

@@ -4,12 +4,14 @@
 import bpy
 import numpy as np
 import pytest
-from mathutils import Quaternion
+from mathutils import Quaternion, Vector
 
 from ik_triangulation.jobs.bake import bake_body, bake_limbs
+from ik_triangulation.rig.anatomy.limbs import RestBody
+from ik_triangulation.rig.anatomy.skeleton import RestBone
 from ik_triangulation.rig.body import RigBody
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.rig.stance import matches
+from ik_triangulation.rig.stance import Stance, end_frames, matches
 from ik_triangulation.settings.edition import keep_previous_defaults
 
 from ..characters import KINDS, character, part_of, pose_part
@@ -167,3 +169,43 @@ def test_fingers_match_by_their_name_and_number_and_other_bones_by_their_part():
     assert not matches(plain[0], "prop", plain[1], "other")
     assert matches(plain[0], "prop", plain[0], "prop")
     assert not matches(plain[0], "prop", plain[0], "other")
+
+
+def foot(toe, tail=(0.1, -0.02, 0.0)):
+    """A body of two legs whose left foot has its toe, if any, at a place."""
+    bones = {"hips": RestBone(None, (0.0, 0.0, 1.0), (0.0, 0.0, 1.2))}
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        above = "hips"
+        for name, head, end in (
+            ("thigh", (0.1, 0.0, 1.0), (0.1, 0.0, 0.5)),
+            ("shin", (0.1, 0.0, 0.5), (0.1, 0.0, 0.1)),
+            ("foot", (0.1, 0.0, 0.1), tail),
+        ):
+            ends = [(sign * x, y, z) for x, y, z in (head, end)]
+            bones[f"{name}.{side}"] = RestBone(above, *ends)
+            above = f"{name}.{side}"
+    if toe:
+        bones["toe.L"] = RestBone("foot.L", toe, (toe[0], toe[1] - 0.05, toe[2]))
+    return RestBody(bones)
+
+
+@pytest.mark.parametrize(
+    ("toe", "tail", "along"),
+    [
+        (None, (0.1, -0.15, 0.02), (0.0, -1.0, 0.0)),
+        (None, (0.2, -0.1, 0.02), (0.7071068, -0.7071068, 0.0)),
+        ((0.2, -0.1, 0.02), (0.1, 0.0, 0.0), (0.7071068, -0.7071068, 0.0)),
+        (None, (0.1, -0.015, 0.0), None),
+        (None, (0.1, -0.025, 0.0), (0.0, -1.0, 0.0)),
+    ],
+)
+def test_a_foot_points_to_its_toe_or_as_its_bone_does_unless_it_stands(toe, tail, along):
+    stance = Stance(Vector((0.0, -1.0, 0.0)), Vector((0.0, 0.0, 1.0)))
+    found = end_frames(foot(toe, tail), stance, "foot.L")
+    assert list(found) == (["foot", "stance"] if along else ["stance"])
+    assert tuple(found["stance"] @ Vector((0.0, 1.0, 0.0))) == pytest.approx((0.0, -1.0, 0.0), abs=1e-6)
+    for frame in found.values():
+        assert tuple(frame @ Vector((0.0, 0.0, 1.0))) == pytest.approx((0.0, 0.0, 1.0), abs=1e-6)
+    if along:
+        assert tuple(found["foot"] @ Vector((0.0, 1.0, 0.0))) == pytest.approx(along, abs=1e-5)
+    assert list(end_frames(foot(toe, tail), stance, "shin.L")) == ["stance"]

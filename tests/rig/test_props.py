@@ -177,3 +177,30 @@ def test_keys_of_a_prop_are_told_by_their_frame_and_shown_as_they_are_keyed():
         assert prop.scale[:] == pytest.approx((1.0, 2.5, 1.0))
         times = {curve.data_path: [key.co[0] for key in curve.keyframe_points] for curve in curves_of(prop)}
         assert times["location"] == [2.0, 3.0, 7.0]
+
+
+def test_a_hold_and_its_inverse_are_as_they_were_once_all_is_undone():
+    rig, prop = chain_rig(3), empty("Cup")
+    limb = Limb.from_tip(rig, "Bone 2", prop)
+    scene, layer = bpy.context.scene, bpy.context.view_layer
+    with ExitStack() as kept:
+        keys = PropKeys(prop, scene, layer, kept)
+        hold = keys.new_hold(limb)
+        assert (hold.type, hold.target, hold.subtarget) == ("CHILD_OF", rig, "Bone 2")
+        assert (hold.influence, hold.show_expanded) == (0.0, False)
+        first = Matrix.Translation((1.0, 2.0, 3.0))
+        keys.take_by(hold, first)
+        with ExitStack() as undo:
+            PropKeys(prop, scene, layer, undo).take_by(hold, Matrix.Translation((4.0, 5.0, 6.0)))
+            assert hold.inverse_matrix.translation[:] == (4.0, 5.0, 6.0)
+        assert matrix_close(hold.inverse_matrix, first, 1e-6)
+    assert not len(prop.constraints)
+
+
+def test_the_last_key_before_a_frame_is_that_of_any_channel_of_the_place_rounded_down():
+    prop = empty("Cup")
+    for path, frame in (("location", 2.5), ("scale", 4.75), ("rotation_euler", 9.0), ("hide_viewport", 6.0)):
+        prop.keyframe_insert(path, frame=frame)
+    with ExitStack() as undo:
+        keys = PropKeys(prop, bpy.context.scene, bpy.context.view_layer, undo)
+        assert [keys.last_before(frame) for frame in (2, 3, 5, 9, 10)] == [None, 2, 4, 4, 9]

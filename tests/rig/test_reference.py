@@ -246,6 +246,15 @@ def test_a_pose_on_top_of_a_bake_is_one_by_hand():
     assert same(reference(limb), by_hand)
 
 
+@pytest.mark.parametrize("subframe", [0.0, 0.25, 0.75])
+def test_a_bake_that_is_shown_between_frames_is_no_pose_by_hand(subframe):
+    limb = limb_of()
+    before = reference(limb)
+    bake(limb, 5, 40)
+    bpy.context.scene.frame_set(20, subframe=subframe)
+    assert same(reference(limb), before)
+
+
 def standing_now(limb):
     bones = [limb.armature.pose.bones[name] for name in limb.bones]
     rows = [rotation_from(bone.rotation_mode, tuple(getattr(bone, rotation_property(bone)))) for bone in bones]

@@ -7,7 +7,7 @@ import pytest
 from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import ChainError
-from ik_triangulation.rig.retargeting import FACE, HIPS, Figure, Retargeting, settled
+from ik_triangulation.rig.retargeting import FACE, HIPS, Figure, PartPlace, Retargeting, _over, settled
 
 from ..characters import character, part_of, pose_part
 from ..rigs import chain_rig
@@ -163,3 +163,87 @@ def test_feet_that_stay_on_the_ground_are_planted_and_the_floor_is_where_the_mot
         assert 37 <= begin <= 43
         assert retargeting.floor == pytest.approx(floor, abs=0.02)
     assert retargeting.spans(shown[:2], 24.0, 4.0) == {"foot.L": [], "foot.R": []}
+
+
+def clapping(source, count=12):
+    """What a figure shows that steps ahead with its left foot and brings its hands together meanwhile."""
+    rest, shown = source.see(bpy.context.evaluated_depsgraph_get()), []
+    for number in range(count):
+        share = number / (count - 1)
+        moved = dict(rest)
+        for end, sign in (("hand.L", 1.0), ("hand.R", -1.0)):
+            there = Vector((sign * 0.05, 0.35, rest[end].place.z + 0.1))
+            turn = Quaternion((0.0, 0.0, 1.0), sign * share)
+            moved[end] = PartPlace(rest[end].place.lerp(there, share), turn @ rest[end].turn)
+        foot, hips = rest["foot.L"], rest[HIPS]
+        step = Vector((0.0, 0.5 * share, 0.3 * share * (1.0 - share)))
+        moved["foot.L"] = foot._replace(place=foot.place + step)
+        turn = Quaternion((0.0, 0.0, 1.0), 0.3 * share)
+        moved[HIPS] = PartPlace(hips.place + Vector((0.02 * share, 0.2 * share, -0.03 * share)), turn @ hips.turn)
+        shown.append(moved)
+    return shown
+
+
+# Places [mm] of the parts of a character of other proportions, from the side of its stance, at three of the frames.
+PLACES = {
+    "hips": [(0, -12, 1062), (13, 119, 1032), (24, 228, 1002)],
+    "foot.L": [(-108, 31, 30), (-108, 303, 89), (-108, 576, 0)],
+    "foot.R": [(108, -24, 0), (108, -24, 0), (108, -24, 0)],
+    "chest": [(0, -24, 1374), (13, 107, 1344), (24, 216, 1314)],
+    "head": [(0, 0, 1782), (13, 131, 1752), (24, 240, 1722)],
+    "hand.L": [(-633, -24, 1215), (-245, 325, 1244), (78, 616, 1263)],
+    "hand.R": [(633, -24, 1215), (271, 325, 1244), (-30, 616, 1263)],
+}
+
+
+def test_hips_hands_and_feet_are_where_longer_legs_and_shorter_arms_take_them():
+    source, target = Figure(character("Rigify metarig", "Source")), Figure(character("Unreal", "Target", 1.2, 0.9))
+    spans = {"foot.L": [(0, 2)], "foot.R": [(0, 11)]}
+    frames = Retargeting(source, target).frames(clapping(source), spans, 3.0)
+    into = target.base.inverted()
+    for name, places in PLACES.items():
+        for number, place in zip((0, 6, 11), places, strict=True):
+            found = 1000.0 * ((into @ frames[name][number]).translation)
+            assert tuple(found) == pytest.approx(place, abs=0.6), (name, number)
+
+
+@pytest.mark.parametrize(
+    ("away", "near"), [(0.1, 1.0), (0.2, 1.0), (0.325, 0.84375), (0.45, 0.5), (0.7, 0.0), (0.9, 0.0)]
+)
+def test_hands_are_the_nearer_to_each_other_as_the_sources_the_nearer_those_are(away, near):
+    figure = Figure(character("Mixamo", "Source"))
+    shown = dict(figure.see(bpy.context.evaluated_depsgraph_get()))
+    arm = (figure.length("hand.L") + figure.length("hand.R")) / 2.0
+    apart = Vector((away * arm, 0.0, 0.0))
+    left = shown["hand.R"].carries(figure.point("hand.R")) + apart - shown["hand.L"].turn @ figure.point("hand.L")
+    shown["hand.L"] = shown["hand.L"]._replace(place=left)
+    assert Retargeting(figure, figure)._nearness(shown) == pytest.approx(near, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("of_source", "near", "of_target"),
+    [(0.5, 0.0, 0.99), (0.995, 0.0, 0.995), (1.2, 0.0, 0.9999), (0.5, 1.0, 0.9999), (0.5, 0.5, 0.99495)],
+)
+def test_a_limb_is_no_straighter_than_the_sources_where_that_is_nearly_straight(of_source, near, of_target):
+    source, target = Figure(character("Mixamo", "Source")), Figure(character("Mixamo", "Target", 1.3))
+    shown = dict(source.see(bpy.context.evaluated_depsgraph_get()))
+    for end, root in (("hand.L", "shoulder.L"), ("foot.R", "thigh.R")):
+        down = Vector((0.0, 0.0, -of_source * source.length(end)))
+        shown[end] = shown[end]._replace(place=shown[root].place + down)
+        longest = Retargeting(source, target)._longest(end, shown, near)
+        assert longest == pytest.approx(of_target * target.length(end), rel=1e-4)
+
+
+@pytest.mark.parametrize("width", [3, 4, 8])
+def test_values_are_spread_over_the_frames_around_them_and_are_nowhere_less(width):
+    values = np.zeros(60)
+    assert _over(values, width) is values
+    values[30] = 2.0
+    found = _over(values, width)
+    assert (found >= values).all()
+    assert found[30] == pytest.approx(2.0)
+    assert np.flatnonzero(found > 1e-9).tolist() == list(range(30 - 2 * width, 31 + 2 * width))
+    assert found.sum() == pytest.approx(2.0 * (2 * width + 1))
+    assert found == pytest.approx(np.append(found[:1], found[:0:-1]), abs=1e-12), "alike on both sides"
+    values[:] = 1.5
+    assert _over(values, width) == pytest.approx(values)

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Switches that keep deform bones from following a limb are named."""
 
+from contextlib import ExitStack
+
 import bpy
 import pytest
 
 from ik_triangulation.jobs.bake import bake
-from ik_triangulation.rig.by_hand.shown_limb import find_switch, switches_of
+from ik_triangulation.rig.by_hand.shown_limb import Switch, find_switch, stretches_of, switches_of
+from ik_triangulation.rig.controls import ik_controls_of
 
+from ..ik_rigs import arm_limb, ik_arm
 from ..jobs.interfering import LAST, by_object, doubled, limb
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -100,3 +104,66 @@ def test_properties_behind_further_drivers_are_found_once_and_what_is_no_number_
     action.type = "TRANSFORMS"
     action.targets[0].id = rig
     assert switches_of(rig, SKIN) == []
+
+
+def test_a_switch_is_shown_as_its_keys_have_it_and_else_as_it_is_asked_for():
+    rig, _ = doubled()
+    rig["limb"] = 2
+    switch, scene = Switch(rig, '["limb"]', "Rig", "limb"), bpy.context.scene
+    with ExitStack() as undo:
+        switch.show(5.0, scene, undo)
+        assert (rig["limb"], type(rig["limb"])) == (5, int)
+    assert rig["limb"] == 2
+    for frame, value in ((1, 0), (9, 8)):
+        rig["limb"] = value
+        rig.keyframe_insert('["limb"]', frame=frame)
+    (curve,) = switch.curves
+    for key in curve.keyframe_points:
+        key.interpolation = "LINEAR"
+    rig["limb"] = 2
+    scene.frame_current = 1
+    scene.frame_set(5)
+    rig["limb"] = 2
+    with ExitStack() as undo:
+        switch.show(7.0, scene, undo)
+        assert rig["limb"] == 4
+    assert rig["limb"] == 2
+    curve.keyframe_points.clear()
+    with ExitStack() as undo:
+        switch.show(7.0, scene, undo)
+        assert rig["limb"] == 7, "an F-curve without keys tells nothing"
+
+
+def test_a_property_of_what_is_no_object_is_at_the_time_of_the_scene():
+    rig, _ = doubled()
+    rig.data["limb"] = 0.0
+    for frame, value in ((0, 0.0), (10, 10.0)):
+        rig.data["limb"] = value
+        rig.data.keyframe_insert('["limb"]', frame=frame)
+    switch, scene = Switch(rig.data, '["limb"]', "Rig", "limb"), bpy.context.scene
+    (curve,) = switch.curves
+    for key in curve.keyframe_points:
+        key.interpolation = "LINEAR"
+    scene.render.frame_map_old, scene.render.frame_map_new = 100, 200
+    assert switch.time(8.0, scene) == 4.0
+    assert switch.at(8.0, scene) == pytest.approx(4.0)
+    assert Switch(rig.data, '["limb"]', "Rig", "limb").now == 10.0
+    rig["other"] = 0.25
+    assert Switch(rig, '["other"]', "Rig", "other").at(3.0, scene) == 0.25
+
+
+def test_bones_that_ik_turns_may_be_stretched_by_what_no_driver_gives_a_value():
+    rig = ik_arm()
+    controls = ik_controls_of(arm_limb(rig))
+    constraint = rig.pose.bones[controls.owner].constraints[controls.constraint]
+    for name in controls.turned:
+        rig.pose.bones[name].ik_stretch = 0.5
+    constraint.use_stretch = False
+    assert stretches_of(rig, controls) == []
+    constraint.use_stretch = True
+    assert [each.holder for each in stretches_of(rig, controls)] == list(controls.turned)
+    first, *others = controls.turned
+    rig.pose.bones[first].ik_stretch = 0.0
+    assert [each.holder for each in stretches_of(rig, controls)] == others
+    rig.pose.bones[others[0]].driver_add("ik_stretch")
+    assert [each.holder for each in stretches_of(rig, controls)] == others[1:]

@@ -86,7 +86,7 @@ class BodyLimb:
     side: str
     bones: tuple[str, ...]
     turns: bool
-    has_hock: bool = False
+    has_hock: bool
 
     @property
     def preset(self) -> str:

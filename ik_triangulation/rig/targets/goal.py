@@ -104,8 +104,8 @@ def has_soft_goals(now: Sample) -> bool:
 def soft_goals(now: Sample, frame: Matrix, start: Pose, look: Look | None = None) -> Iterator[SoftGoal]:
     """Yield the soft goals of a frame, armature space.
 
-    `frame` (4x4) is that of the target in armature space, `start` the pose of the first frame, `look` that of the limb
-    if it is known. Raises TargetError if the tip is to have the orientation of a target that has none.
+    `frame` (4x4) is that of the target in armature space, `start` the pose of the first frame, `look` that of a limb
+    which looks. Raises TargetError if the tip is to have the orientation of a target that has none.
     """
     rig, limb = now.rig, now.limb
     turned = orientation_of(limb, now.looks)
@@ -114,10 +114,8 @@ def soft_goals(now: Sample, frame: Matrix, start: Pose, look: Look | None = None
     elif turned == "DIRECTION":
         along = _rotation(now, frame) @ _BONE if limb.offset else frame.to_3x3() @ line_direction(limb)
         yield Direction(along, weight=limb.orient_weight)
-    elif turned == "LOOK":
-        yield LookAt(
-            frame.to_translation(), *(look or look_of(limb.armature, limb.tip, limb.look_axis)), limb.orient_weight
-        )
+    elif look is not None:
+        yield LookAt(frame.to_translation(), *look, limb.orient_weight)
     if now.pole is not None:
         yield Pole(rig.into @ now.pole, limb.pole_angle, limb.pole_weight)
     if limb.effort_weight:

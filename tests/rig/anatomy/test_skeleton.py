@@ -206,10 +206,18 @@ def test_a_spider_on_the_ground_has_legs_that_begin_at_their_first_long_bones():
 
 @pytest.mark.parametrize("kind", made_skeletons.KINDS)
 def test_legs_and_arms_of_characters_made_at_random_are_found_without_names(kind):
-    counts = np.sum([skeletons.judge(made_skeletons.KINDS[kind](seed), False)[1:] for seed in range(200, 206)], axis=0)
-    true, found, wrong = counts.tolist()
-    assert found >= 0.9 * true
-    assert wrong <= 0.1 * true
+    made = [made_skeletons.KINDS[kind](seed) for seed in range(200, 206)]
+    counts = [skeletons.judge(data, False)[1:] for data in made]
+    wrong = [4, 2, 2] if kind == "quadruped without hocks" else None  # of the fourth one front legs are a bone longer
+    assert [[true, found, beside] for true, found, beside in counts] == [
+        wrong if wrong and number == 3 else [true, true, 0] for number, (true, _, _) in enumerate(counts)
+    ]
+    for data in made:
+        _, bones, (up, front), _ = skeletons.read(data, False)
+        found = assign_limbs(Skeleton(bones), up, front)
+        ahead = (0.0, 0.0, 1.0) if up[1] > 0.5 else (0.0, -1.0, 0.0)  # as they are made, wherever their object looks
+        assert found.up @ up > 0.9999
+        assert found.front @ ahead > 0.9999
 
 
 def test_legs_of_two_bones_without_a_foot_are_legs():

@@ -10,10 +10,12 @@ from ik_triangulation.errors import AnimationError
 from ik_triangulation.items import PROFILES
 from ik_triangulation.rig.keyframes.arrays import enum_number, get_keys, put_keys
 from ik_triangulation.rig.keyframes.shaping import (
+    changed_keys,
     knots_for,
     profile_at,
     reshaped,
     retimed,
+    slope,
     with_keys_at,
     with_outside_of,
 )
@@ -149,3 +151,64 @@ def test_a_new_key_is_of_the_kind_of_the_one_before_it_and_beyond_all_the_curve_
     assert keys["type"].tolist() == [enum_number("type", kind) for kind in kinds]
     ways = ["LINEAR", "LINEAR", "LINEAR", "CONSTANT", "CONSTANT", "LINEAR", "LINEAR"]
     assert keys["interpolation"].tolist() == [enum_number("interpolation", way) for way in ways]
+
+
+@pytest.mark.parametrize(
+    ("profile", "quarter", "half"),
+    [
+        ("SMOOTH", 0.15625, 0.5),
+        ("SPHERE", 0.4375**0.5, 0.75**0.5),
+        ("ROOT", 0.5, 0.5**0.5),
+        ("INVERSE_SQUARE", 0.4375, 0.75),
+        ("SHARP", 0.0625, 0.25),
+        ("LINEAR", 0.25, 0.5),
+        ("CONSTANT", 1.0, 1.0),
+    ],
+)
+def test_the_profiles_of_proportional_editing_are_those_of_blender(profile, quarter, half):
+    shares = np.array([-1.0, 0.0, 0.25, 0.5, 1.0, 2.0])
+    assert profile_at(profile, shares).tolist() == pytest.approx([0.0, 0.0, quarter, half, 1.0, 1.0])
+
+
+def test_the_slope_is_measured_on_its_side_of_a_time():
+    assert slope(lambda time: time * time, 2.0, 1.0) == pytest.approx(4.01)
+    assert slope(lambda time: time * time, 2.0, -1.0) == pytest.approx(3.99)
+    assert slope(abs, 0.0, 1.0) == pytest.approx(1.0)
+    assert slope(abs, 0.0, -1.0) == pytest.approx(-1.0)
+
+
+def test_knots_are_put_in_the_middle_of_what_is_off_and_at_whole_frames():
+    def corner(time):
+        return abs(time - 9.0)
+
+    assert knots_for([corner], (1.0, 33.0), [], 1e-3) == [1.0, 9.0, 17.0, 33.0]
+    assert knots_for([corner], (1.0, 33.0), [], 50.0) == [1.0, 33.0]
+    assert knots_for([corner], (1.0, 33.0), [9.0, 40.0, 1.0], 1e-3) == [1.0, 9.0, 33.0]
+    assert knots_for([corner], (8.5, 9.5), [], 1e-3) == [8.5, 9.5], "there is no whole frame between that has room"
+    assert knots_for([lambda time: float(time > 4.2)], (1.0, 8.0), [], 0.1) == [1.0, 4.0, 5.0, 6.0, 8.0]
+    assert knots_for([corner, lambda time: time**3], (20.0, 30.0), [], 3.0) == [20.0, 30.0], "a cubic is one"
+
+
+def test_channels_that_are_changed_together_keep_the_slopes_of_their_curves():
+    mixing = np.array([[0.0, 2.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # from each channel to all
+    keys = {0: get_keys(curve_with("BEZIER", long=True))}
+    found = changed_keys(keys, (9.0, 0.5, -1.0), lambda values: values @ mixing)
+    assert set(found) == {1}, "nothing else depends on the channel that has keys"
+    old, new = keys[0], found[1]
+    assert new["co"][:, 0].tolist() == old["co"][:, 0].tolist()
+    for name in ("co", "handle_left", "handle_right"):
+        assert new[name][:, 0] == pytest.approx(old[name][:, 0])
+        assert new[name][:, 1] == pytest.approx(2.0 * old[name][:, 1], abs=1e-4)
+    same = changed_keys(keys, (9.0, 0.5, -1.0), lambda values: values + np.array((0.0, 0.0, 3.0)))
+    assert set(same) == {0}
+    for name, column in old.items():
+        assert same[0][name] == pytest.approx(column, abs=1e-4), name
+    both = changed_keys({0: old, 1: old}, (9.0, 0.5, -1.0), lambda values: values @ mixing)
+    assert set(both) == {0, 1}
+    assert both[0]["co"][:, 1] == pytest.approx(old["co"][:, 1])
+    squared = changed_keys({2: old}, (9.0, 0.5, -1.0), lambda values: values**2)
+    assert set(squared) == {2}
+    assert squared[2]["co"][:, 1] == pytest.approx(old["co"][:, 1] ** 2, abs=1e-6)
+    for name in ("handle_left", "handle_right"):
+        steep = 2.0 * old["co"][:, 1] * (old[name][:, 1] - old["co"][:, 1])
+        assert squared[2][name][:, 1] - squared[2]["co"][:, 1] == pytest.approx(steep, abs=1e-3)
