@@ -33,7 +33,7 @@ import numpy as np
 from ..cooperative import Work
 from ..goals.task import FadedTask, Level, PlaceTask, Task
 from ..kinematics import Body, Locked
-from ..kinematics.arrays import Columns, Mask, Numbers
+from ..kinematics.arrays import Columns, Indices, Mask, Numbers
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import at, conjugated, exponential, lengths, product, rotation_vectors
 from ..solvers.batch.change import System
@@ -50,6 +50,9 @@ from .shot import Shot
 
 _SAME = 1e-5  # of the size, and of a rotation matrix: hips at the same place
 _CLOSED = 2e-4  # [rad], or share of the size: a loop that ends so near to its begin is closed
+# Share of the frames that lead to an end, and steps of posture of these, without which straight knees bend more slowly.
+_LEADING = tuple(itertools.product((1.0, 0.5, 0.25), (4, 0)))
+_HARDLY = 1.03  # times the fastest turn: hardly more
 _AVERAGES = 8  # over time, of the frames around the seam
 _AROUND, _LEAST_AROUND = 1.0, 8  # seconds, and frames, on either side of the seam of a loop, or beside an end
 
@@ -94,9 +97,8 @@ def looking_at_hands(shot: Shot, states: States) -> States:
     """Return states that solve a shot with its free heads turned to where hands go."""
     if not shot.heads:
         return states
-    compliance = body_compliance(shot.tree) if shot.compliance is None else shot.compliance
     given = shot.reference, shot.heads, shot.tasks, shot.influence
-    return turned_to_hands(shot.tree, states, *given, compliance, shot.fps)
+    return turned_to_hands(shot.tree, states, *given, _compliance(shot), shot.fps)
 
 
 def _with_ends(shot: Shot) -> Work[BodyPath]:
@@ -133,29 +135,55 @@ def _led_to(shot: Shot, states: States, end: int) -> Work[States]:
     if np.abs(offsets[:, end]).max() <= _SAME:
         return states
     away, widest = np.abs(np.arange(len(states)) - end), _around_ends(shot)
-    most = largest_turns(tree, states).max()
-    best, least = states.copy(), np.inf
-    for width in (widest, widest // 2, widest // 4):
-        share = _eased(np.maximum(1.0 - away / max(width, 1), 0.0))
+    most, best, least = _fastest(tree, states), states.copy(), np.inf
+    for part, steps in _LEADING:
+        share = _eased(np.maximum(1.0 - away / max(part * widest, 1.0), 0.0))
         frames = np.flatnonzero(share)
         led = posture.take(frames).states(offsets[:, frames] - share[frames] * offsets[:, [end]])
-        goals = [task.take(frames) for task in wanted]
-        exactly(tree, led, goals, shot.steady and shot.steady.take(frames), frames=frames)
+        led = _brought_to(shot, led, [task.take(frames) for task in wanted], frames, steps)
         yield
         found = states.copy()
         found.put(frames, led)
-        fastest = float(largest_turns(tree, found).max())
+        found.put([end], shot.reference.take([end]))
+        fastest = _fastest(tree, found)
         if fastest < least and _keeps(tree, shot.tasks, states, found) and not _crosses_floor(shot, frames, led):
             best, least = found, fastest
-        if least <= most:
+        if least <= _HARDLY * most:
             break
     best.put([end], shot.reference.take([end]))
     return best
 
 
+def _fastest(tree: Tree, states: States) -> float:
+    """Return the largest turn [rad] of a joint from frame to frame, on its parent or in space."""
+    turned = Geometry.of(tree, states).frames[:, :, :3]
+    cosine = 0.5 * (np.einsum("nijf,nijf->nf", turned[..., 1:], turned[..., :-1]).min() - 1.0)
+    return max(float(largest_turns(tree, states).max()), float(np.arccos(np.clip(cosine, -1.0, 1.0))))
+
+
+def _brought_to(shot: Shot, states: States, goals: Sequence[Task], frames: Indices, steps: int) -> States:
+    """Return states of some frames brought to their goals, changed the least and evenly in time."""
+    tree, steady = shot.tree, shot.steady and shot.steady.take(frames)
+    relaxation = Relaxation(
+        posture=Posture(tree, states),
+        compliance=_compliance(shot),
+        weight=time_weight(shot.fps, shot.smoothing),
+        gain=POSTURE_GAIN,
+        still=1e-4,
+    )
+    states = relaxation.run(tree, states, [*goals, steady] if steady else goals, steps)
+    exactly(tree, states, goals, steady, frames=frames)
+    return states
+
+
+def _compliance(shot: Shot) -> Numbers:
+    """Return the compliance (k, 1) of the columns, by default that of a body."""
+    return body_compliance(shot.tree) if shot.compliance is None else shot.compliance
+
+
 def _around_ends(shot: Shot) -> int:
     """Return over how many frames at most an end leads over to the others."""
-    return min(len(shot.reference) - 1, max(round(shot.fps * _AROUND), _LEAST_AROUND))
+    return min((len(shot.reference) - 1) // 2, max(round(shot.fps * _AROUND), _LEAST_AROUND))
 
 
 def _closed(shot: Shot, states: States) -> Work[States | None]:
@@ -166,7 +194,7 @@ def _closed(shot: Shot, states: States) -> Work[States | None]:
     """
     tree = shot.tree
     count = len(states) - 1
-    reach = min(count // 2, _around_ends(shot))
+    reach = _around_ends(shot)
     most = max(largest_turns(tree, states).max(), _seam(tree, states))
     posture = Posture(tree, shot.reference)
     offsets = posture.offsets(states)
@@ -296,10 +324,9 @@ def edited_path(shot: Shot) -> BodyPath:
     """
     tree, shown, steady, floor = shot.tree, shot.reference, shot.steady, shot.floor
     asked = floor.raised(shot.tasks) if floor else list(shot.tasks)
-    compliance = body_compliance(tree) if shot.compliance is None else shot.compliance
     relaxation = Relaxation(
         posture=Posture(tree, shown),
-        compliance=compliance,
+        compliance=_compliance(shot),
         weight=time_weight(shot.fps, 0.0),
         gain=POSTURE_GAIN,
         still=1e-3,

@@ -141,7 +141,7 @@ def off_reference(shot, states):
 def test_a_first_or_last_frame_whose_pose_is_right_stays_and_no_step_becomes_larger(ends):
     count, changed = 40, 0
     t = np.linspace(0.0, 1.0, count)
-    share = {"both": np.sin(np.pi * t), "first": t * t * (3.0 - 2.0 * t), "last": 1.0 - t}[ends]
+    share = {"both": np.sin(np.pi * t) ** 2, "first": t * t * (3.0 - 2.0 * t), "last": 1.0 - t}[ends]
     for seed in range(1, 5):
         shot = lowered(random_path(FIGURE, seed, count, 3, 0.25), share)
         loose, met = finished(body_path(shot))
