@@ -43,10 +43,15 @@ def check(room, case, solve, within, renew=False):
 
 
 def _rounded(values, most):
-    """Numbers as they are written: to a tenth of the most that they may differ by."""
+    """Numbers as they are written: to a tenth of the most that they may differ by, and whole ones without a point."""
     digits = ceil(-log10(0.2 * most)) if most else 12
-    rounded = np.round(np.asarray(values, float), digits) + 0.0
-    return rounded.astype(int).tolist() if (rounded == rounded.astype(int)).all() else rounded.tolist()
+
+    def plain(value):
+        if isinstance(value, list):
+            return [plain(each) for each in value]
+        return int(value) if value == int(value) else value
+
+    return plain(np.round(np.asarray(values, float), digits).tolist())
 
 
 def _changed(kept, found, within):
