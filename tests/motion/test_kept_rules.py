@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from mathutils import Vector
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.kinematics.rotation import from_euler
@@ -12,14 +13,17 @@ from ik_triangulation.motion.far_goals import _apart, _calmed, _filled
 from ik_triangulation.motion.handles import clamp
 from ik_triangulation.motion.jumps import abrupt, fast, hasty, jumps_of, leaps_of, standing_out
 from ik_triangulation.motion.learning import learn_freedom
-from ik_triangulation.motion.limb_motion import bow_of
+from ik_triangulation.motion.limb_motion import along_arc, bow_of
 from ik_triangulation.motion.path import Path, meet
 from ik_triangulation.motion.pole_path import Bend, StretchSearch, bend_sides, calm_sides
 from ik_triangulation.motion.reduction import reduce
 from ik_triangulation.motion.timing import EASINGS, TIMINGS, profile, window
 from ik_triangulation.motion.tracking import _every, knots_of
+from ik_triangulation.solvers.natural import LimbForm
 
 from ..kept import check, turns
+from ..solvers.natural.arms import arm as natural_arm
+from ..solvers.natural.arms import motion
 from . import test_body_reduction, test_control_reduction, test_handles, test_meeting
 from .paths import elbow, first_pass, flipping, forced, free, in_plane
 from .test_contacts import FADE, LEG, UP, walk
@@ -138,6 +142,22 @@ def bows_case(nudge):
     return {"values": [bow_of(start * (1.0 + nudge), end, 1.0, 2.0 * up) for start, end in pairs]}
 
 
+def arc_case(nudge):
+    """Turns of an arm, and of one without a hand, whose wrist goes along an arc from one pose to another."""
+    found = []
+    for links in (3, 2):
+        tree, there = motion(natural_arm(2, links=links), 2, count=13, share=0.9)
+        left, arrived = (there.take(np.full(13, k)) for k in (0, 5))
+        first, last = tree.rotations(left), tree.rotations(arrived)
+        shares = np.array([profile()(k / 12.0) for k in range(13)])
+        blend = first + shares * (last - first)
+        between = tree.posed(blend / np.linalg.norm(blend, axis=1, keepdims=True), there)
+        form = LimbForm(has_end=links == 3, flexion=Vector((0.3, 0.8, 0.2)))
+        up = np.array((0.0, 0.1, 1.0 + nudge))
+        found.append(turns(finished(along_arc(tree, form, (left, arrived, between), shares, up, 24.0)))[:, 2::4])
+    return {"turns": np.concatenate(found)}
+
+
 def sides_case(nudge):
     """Sides of elbows that are bent, nearly straight and straight, on axes of any kind; and scales that are sought."""
     count = 24
@@ -245,6 +265,7 @@ CASES = {
     "knots": knots_case,
     "lengths of far tips, and haste": lengths_case,
     "bows": bows_case,
+    "arcs": arc_case,
     "sides of elbows": sides_case,
     "timing": timing_case,
     "learned limits": learning_case,
