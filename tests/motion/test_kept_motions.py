@@ -314,6 +314,7 @@ def doll_case(work=body_path, way=(-0.25, -0.45, -0.3), frames=12, turn=0.0, fee
         if heads:
             axis = np.array([[0.0], [-1.0], [0.0]])
             look = {"axis": axis, "point": geometry.tip(4) + 2.0 * axis, "tolerance": np.array([3e-3])}
+            look["up"] = np.array([[0.0], [0.0], [1.0]])
             more["heads"] = [LookTask(length=0.3 * tree.size, tip=4, level=Level.TURN, **look)]
         return seen_body(*finished(work(Shot(tree=tree, reference=reference, tasks=tasks, **more))), DOLL)
 
