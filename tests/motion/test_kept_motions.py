@@ -251,13 +251,12 @@ def reach_case(frames=11, body=BODY, **how):
 
 
 def foot_case(nudge):
-    """Held feet, of which one is to be turned much farther than a leg turns, so that frames are missed."""
-    frames, share = 3, np.array([0.0, 1.0, 0.0])
-    tasks = reach_tasks(nudge, frames, (0.2, -0.5, 0.3))
+    """A frame with held feet, of which one is to be turned much farther than a leg turns, so that it is missed."""
+    tasks = [task.take([1]) for task in reach_tasks(nudge, 3, (0.2, -0.5, 0.3))]
     number = next(n for n, task in enumerate(tasks) if isinstance(task, OrientTask))
-    turned = compose(matrices(exponential(np.array([[1.5], [2.5], [0.0]]) * share)), tasks[number].rotation)
+    turned = compose(matrices(exponential(np.array([[1.5], [2.5], [0.0]]))), tasks[number].rotation)
     tasks[number] = replace(tasks[number], rotation=turned)
-    return seen_body(*finished(body_path(Shot(tree=BODY.tree, reference=stands(BODY, frames), tasks=tasks))))
+    return seen_body(*finished(body_path(Shot(tree=BODY.tree, reference=stands(BODY, 1), tasks=tasks))))
 
 
 def drawn_case(frames=21, **how):
