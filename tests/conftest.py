@@ -110,6 +110,7 @@ def pytest_addoption(parser) -> None:
         action="store_true",
         help="all there is: tests marked `long` too, and on Blender 4.5 those that run on one Blender",
     )
+    parser.addoption("--renew", action="store_true", help="write kept results anew (tests/kept.py)")
 
 
 def pytest_configure(config) -> None:
@@ -174,6 +175,12 @@ def pytest_unconfigure() -> None:
 def long(pytestconfig):
     """Whether all there is was asked for: for tests whose long form only has more of the same."""
     return pytestconfig.option.long
+
+
+@pytest.fixture(scope="session")
+def renew(pytestconfig):
+    """Whether kept results are to be written anew."""
+    return pytestconfig.option.renew
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -233,8 +233,6 @@ class _DrawnIn:
 
     def _descend(self, tasks: Sequence[Task], some: Indices) -> Mask:
         """Bring `some` of the states (K) to tasks where these can be met; return where."""
-        if not len(some):
-            return np.zeros(0, bool)
         goals = [task.take(some) for task in tasks]
         tried = self._states.take(some).copy()
         descend(self._tree, tried, at_two_levels(goals), _ONWARDS)

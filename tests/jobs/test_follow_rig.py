@@ -10,7 +10,7 @@ from mathutils import Matrix, Vector
 
 from ik_triangulation.errors import AnimationError, ChainError, RigError, SettingError, TargetError
 from ik_triangulation.jobs.bake import bake_body, delete_generated
-from ik_triangulation.jobs.follow_rig import follow_rig
+from ik_triangulation.jobs.follow_rig import _has_ik, follow_rig
 from ik_triangulation.jobs.removal import remove_everything
 from ik_triangulation.jobs.setup import set_up_body
 from ik_triangulation.jobs.shots.problem import body_of
@@ -18,6 +18,7 @@ from ik_triangulation.rig.retargeting import HIPS, Figure
 
 from ..bodies import human_rig, walking_body
 from ..characters import character, part_of
+from ..ik_rigs import ik_arm
 from ..rigs import all_keys, chain_rig, nothing_lost
 
 pytestmark = pytest.mark.usefixtures("addon", "empty_scene")
@@ -234,3 +235,8 @@ def test_only_the_limits_that_somebody_gave_hold_a_character_that_follows():
     assert (knee.kind, knee.upper) == ("HINGE", 1.0)
     assert hand.kind == "FREE"
     assert hand.stiffness > 0.0
+
+
+def test_switches_are_set_only_for_a_character_with_ik_controls():
+    assert _has_ik(ik_arm()) is True
+    assert _has_ik(human_rig()) is False

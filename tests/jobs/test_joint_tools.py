@@ -366,6 +366,15 @@ def test_keys_that_are_no_rotations_are_not_learned_from(value):
         joints.learn(rig, ["Bone 1"])
 
 
+def test_keys_at_no_frame_are_not_learned_from():
+    rig = chain_rig(3, mode="XYZ")
+    rig.pose.bones["Bone 1"].keyframe_insert("rotation_euler", frame=1)
+    for curve in curves_of(rig):
+        curve.keyframe_points[0].co.x = nan
+    with nothing_lost(), pytest.raises(AnimationError, match="Keys of 'Bone 1' are at frames that are no numbers"):
+        joints.learn(rig, ["Bone 1"])
+
+
 def test_keys_between_whole_frames_are_learned_from():
     rig = chain_rig(1, mode="XYZ")
     bone = rig.pose.bones["Bone 0"]

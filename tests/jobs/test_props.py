@@ -142,6 +142,16 @@ def test_the_same_reach_again_replaces_its_hold():
     assert_held(rig, cup, 12, 30, start)
 
 
+@pytest.mark.parametrize(("take", "holds"), [(32, 1), (33, 2)])
+def test_a_hold_that_begins_right_after_a_reach_stays(take, holds):
+    rig, cup, table = scenario()
+    bpy.context.view_layer.update()
+    later = [Stop(cup, take, take="TAKE"), Stop(table, 45, take="GIVE")]
+    reach_through(limb(rig, cup), later, 25, prop_by="CONSTRAINT")
+    carry(rig, cup, table, "CONSTRAINT")
+    assert len(cup.constraints) == holds
+
+
 @pytest.mark.parametrize("by", BY)
 def test_a_prop_is_taken_twice_in_one_reach(by):
     rig, cup, table = scenario()

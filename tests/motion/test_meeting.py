@@ -76,6 +76,17 @@ def test_orientations_that_can_be_met_on_the_way_are_met(long):
     assert smoothed >= after
 
 
+def test_a_pose_that_reaches_and_is_turned_as_asked_is_pulled_to_where_it_is():
+    moments = [moment for moment in followed(3)[:BETWEEN] if moment.reached and meets(moment, moment.pose)]
+    assert len(moments) > 5
+    path = Path(moments)
+    for k, moment in enumerate(moments[1:6], 1):
+        pulled = path._pull(k, moments[k - 1].pose.rotations)
+        assert pulled is not None
+        assert reached(moment, posed(moment, pulled))
+        assert meets(moment, posed(moment, pulled))
+
+
 def test_nothing_is_done_where_all_are_met_or_none_can_be():
     chain = straight((1.0, 1.0), [Hinge(Vector((1.0, 0.0, 0.0)), -2.0, 2.0)] * 2)
     pose = chain.rest_pose()

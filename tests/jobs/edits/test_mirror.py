@@ -4,7 +4,7 @@
 import bpy
 import numpy as np
 import pytest
-from mathutils import Euler
+from mathutils import Euler, Matrix
 
 from ik_triangulation.errors import ChainError, TargetError
 from ik_triangulation.jobs.bake import bake, delete_generated
@@ -55,6 +55,32 @@ def test_arms_change_sides_whatever_their_axes(mode, roll):
     for side, old in zip("LR", before, strict=True):
         pairs = zip(tails(rig, f"hand.{side}", frames), old, strict=True)
         assert max((now - was).length for now, was in pairs) < 1e-5
+
+
+def test_targets_of_which_one_hangs_on_the_rig_change_sides_in_the_space_of_the_rig():
+    rig = human_rig()
+    set_up_body(rig)
+    rig.location, rig.rotation_euler = (0.4, 0.2, 0.0), (0.0, 0.0, 0.5)
+    bpy.context.view_layer.update()
+    targets = [rig.pose.bones[f"hand.{side}"].ik_triangulation.target for side in "LR"]
+    for target, parent, place in zip(targets, (None, rig), ((0.5, -0.2, 1.1), (-0.4, -0.3, 0.7)), strict=True):
+        target.parent, target.location, target.rotation_mode = parent, place, "XYZ"
+        target.rotation_euler = (0.3, 0.1, place[0])
+    targets[1].matrix_parent_inverse = Matrix.Translation((0.1, 0.2, 0.3)) @ Matrix.Rotation(0.4, 4, "X")
+    bpy.context.view_layer.update()
+
+    def seen():
+        return [np.array(rig.matrix_world.inverted() @ target.matrix_world) for target in targets]
+
+    before, sides = seen(), [np.array(rig.pose.bones[f"hand.{side}"].bone.matrix_local)[:3, :3] for side in "LR"]
+    mirror_motion(rig, ["hand.L"])
+    bpy.context.view_layer.update()
+    plane = np.diag((-1.0, 1.0, 1.0))
+    for now, was, own, other in zip(seen(), before[::-1], sides, sides[::-1], strict=True):
+        assert now[:3, 3] == pytest.approx(plane @ was[:3, 3], abs=1e-5)
+        # A target turns as the bone does whose turns off its rest are mirrored.
+        turned = plane @ was[:3, :3] @ other.T @ plane @ own
+        assert np.abs(now[:3, :3] - turned).max() < 1e-4
 
 
 def test_a_mirror_that_fails_leaves_everything_as_it_was():

@@ -15,6 +15,7 @@ from ik_triangulation.jobs.pose import solve_body_pose
 from ik_triangulation.jobs.shots.problem import BodyProblem, body_of
 from ik_triangulation.kinematics import Locked
 from ik_triangulation.kinematics.rotation import rotation_angle
+from ik_triangulation.rig.by_hand.keys import location_before_writing
 from ik_triangulation.rig.freedom import store
 from ik_triangulation.ui.last_result import latest
 
@@ -280,6 +281,17 @@ def test_a_bone_that_is_posed_by_hand_is_the_new_reference(rig):
     place = target_of(rig, "hand.L").location + Vector((0.0, -0.1, 0.0))
     moved(rig, "hand.L", place)
     assert (rig.pose.bones["hand.L"].tail - place).length < 1e-3
+
+
+def test_the_place_of_the_hips_before_all_drags_stays_known(rig):
+    hips = rig.pose.bones["spine"]
+    hips.location = by_hand = (0.03, 0.01, 0.0)
+    bpy.context.view_layer.update()
+    live.start(rig, "hand.L")
+    for down in (-0.3, -0.2):
+        moved(rig, "hand.L", target_of(rig, "hand.L").location + Vector((0.0, -0.1, down)), 2)
+        assert (hips.location - Vector(by_hand)).length > 0.005
+        assert location_before_writing(hips) == pytest.approx(by_hand, abs=1e-6)
 
 
 def test_a_drag_that_is_cancelled_brings_the_pose_back(rig, monkeypatch):
