@@ -125,10 +125,16 @@ def cases():
     return found
 
 
-def _limb(freedoms, seed, goal, move=_STAYS):
+def _larger(chain, unit):
+    """The same chain in another unit of length."""
+    joints = [replace(joint, offset=unit * joint.offset) for joint in chain.joints]
+    return replace(chain, joints=joints, tip=unit * chain.tip)
+
+
+def _limb(freedoms, seed, goal, move=_STAYS, unit=1.0):
     """A single pose of a limb by the scalar code."""
     random = Random(seed)
-    chain = arm(seed, freedoms, len(freedoms))
+    chain = _larger(arm(seed, freedoms, len(freedoms)), unit)
     bent = [Quaternion(), about(Vector((1.0, 0.0, 0.0)), -0.7), Quaternion()]
     reference = Pose(chain, Matrix.Identity(4), bent[: len(freedoms)])
     reference.project()
@@ -144,7 +150,7 @@ def _limb(freedoms, seed, goal, move=_STAYS):
         place = reference.head(0) + (place - reference.head(0)).normalized() * chain.reach * random.uniform(0.98, 1.3)
         soft.append(Orientation(about(_direction(random), 0.7) @ there.tip_rotation))
     if goal == "pole":
-        soft.append(Pole(reference.head(0) + 2.0 * _direction(random), angle=random.uniform(-1.0, 1.0)))
+        soft.append(Pole(reference.head(0) + 2.0 * unit * _direction(random), angle=random.uniform(-1.0, 1.0)))
     natural_pose(reference, Goal(Point(place), tuple(soft), 1e-4 * chain.reach), _FORMS[seed % len(_FORMS)])
     return _of_pose(reference)
 
@@ -166,10 +172,10 @@ def _of_pose(pose):
     return np.array([rotation[:] for rotation in pose.rotations])[:, :, None], np.zeros((3, 1))
 
 
-def _shot_of_limb(freedoms, seed, goal, move=_STAYS):
+def _shot_of_limb(freedoms, seed, goal, move=_STAYS, unit=1.0):
     """A shot of a limb by the arrays; of seed 2 with a soft edge of its reach."""
     random = np.random.default_rng(seed)
-    chain = arm(seed, freedoms, len(freedoms))
+    chain = _larger(arm(seed, freedoms, len(freedoms)), unit)
     tree, there = motion(chain, seed, _FRAMES)
     if goal == "lap":  # whose last frame is the first one
         there = there.take(np.arange(_FRAMES - 1))
@@ -193,9 +199,9 @@ def _shot_of_limb(freedoms, seed, goal, move=_STAYS):
     return tree.rotations(found.states)[..., _KEPT], np.zeros((3, len(_KEPT)))
 
 
-def _swivelled(name, move=_STAYS):
+def _swivelled(name, move=_STAYS, unit=1.0):
     """A shot of a limb of which limits count softly."""
-    chain = arm(3, _LIMBS[name])
+    chain = _larger(arm(3, _LIMBS[name]), unit)
     tree, there = motion(chain, 3, _FRAMES)
     places = Geometry(tree, there).tip() + np.array(move)[:, None] * tree.size
     tasks = [point_task(places, np.array([TOLERANCE * tree.size]))]
@@ -203,9 +209,9 @@ def _swivelled(name, move=_STAYS):
     return swivelled(tree, there, tasks, reference, _FORMS[1])[..., _KEPT], np.zeros((3, len(_KEPT)))
 
 
-def _chain(kind, seed, turned, move=_STAYS):
+def _chain(kind, seed, turned, move=_STAYS, unit=1.0):
     """A single pose of a chain by the scalar code."""
-    random, chain = Random(seed), CHAINS[kind]
+    random, chain = Random(seed), _larger(CHAINS[kind], unit)
     pose = chain.rest_pose()
     there = pose.copy()
     for i, joint in enumerate(chain.joints):
@@ -216,8 +222,8 @@ def _chain(kind, seed, turned, move=_STAYS):
     return _of_pose(pose)
 
 
-def _shot_of_chain(kind, seed, turned, move=_STAYS):
-    made = Motion.of(CHAINS[kind], seed, _FRAMES, bend=25.0)
+def _shot_of_chain(kind, seed, turned, move=_STAYS, unit=1.0):
+    made = Motion.of(_larger(CHAINS[kind], unit), seed, _FRAMES, bend=25.0)
     tasks = made.tasks(turned)
     tasks[0] = tasks[0].to_points(tasks[0].target.place + np.array(move)[:, None] * made.tree.size)
     found = natural_path(made.tree, made.states, tasks, made.reference(("first", "rest", "keyed")[seed]))
