@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The poses that natural solvers gave, kept in tests/data/kept_poses.json, and the cases that they are of.
+"""The poses that solvers gave, kept in tests/data/kept_poses.json, and the cases that they are of.
 
 No other test notices a tuned number that is another one, as every pose is within limits and at its goal all the same.
 
@@ -23,7 +23,7 @@ import numpy as np
 from mathutils import Euler, Matrix, Quaternion, Vector
 
 from ik_triangulation.cooperative import finished
-from ik_triangulation.goals import Goal, LookAt, Orientation, Point, Pole
+from ik_triangulation.goals import Direction, Effort, Goal, LookAt, Orientation, Point, Pole
 from ik_triangulation.goals.comfort import PoleTask
 from ik_triangulation.goals.from_goals import balance_of, hold_tasks, point_task
 from ik_triangulation.goals.orientation import LookTask, OrientTask
@@ -42,7 +42,7 @@ from ik_triangulation.kinematics.body import poses_of_body, states_of
 from ik_triangulation.kinematics.rotation import about
 from ik_triangulation.motion.faded_path import faded_path
 from ik_triangulation.motion.shot import Shot
-from ik_triangulation.solvers import solve_body
+from ik_triangulation.solvers import solve, solve_body
 from ik_triangulation.solvers.body.clearing import cleared, pushed_out, thickness_of
 from ik_triangulation.solvers.body.floor import floor_of
 from ik_triangulation.solvers.body.solve_body import BodyFollower
@@ -53,6 +53,7 @@ from ik_triangulation.solvers.natural.solving import swivelled
 from scripts.benchmarks import humanoid
 from scripts.benchmarks.body_goals import FEET
 
+from ..chains import GENERAL, hinged, limited, mixed, random_base, random_chain, random_direction, random_pose
 from .body.test_clearing import BODY, THROUGH, figure, reaching
 from .natural.arms import arm, motion, natural_path
 from .natural.motions import CHAINS, TOLERANCE, Motion
@@ -121,9 +122,33 @@ def cases():
         found[f"cleared {goals}"] = partial(_cleared, goals)
     for name, ways in _DRAGGED.items():
         found[f"dragged {name}"] = partial(_dragged, ways)
+    for number, build in enumerate((random_chain, hinged, limited, mixed)):
+        for solver in GENERAL:
+            found[f"{solver} {number}"] = partial(_method, solver, build, (), False)
+        for name, soft in _SOFT.items():
+            found[f"finish {number} {name}"] = partial(_method, "CCD", build, soft, True)
     for name in _LIMBS:
         found[f"soft {name}"] = partial(_swivelled, name)
     return found
+
+
+_SOFT = {
+    "": (),
+    "orientation": (Orientation(Quaternion((0.5, 0.6, -0.3, 0.5))),),
+    "pole": (Pole(Vector((1.0, -2.0, 3.0))), Effort(Vector((0.0, 0.0, -1.0)))),
+    "out of reach": (Direction(Vector((0.3, 1.0, -0.2))),),
+}
+
+
+def _method(solver, build, soft, finish, move=_STAYS):
+    """A pose by some steps of a published method; or by one and the finish, with its restarts and soft goals."""
+    random, chain = Random(7), build(17, 4, 3.0)
+    pose = random_pose(chain, random, random_base(random))
+    away = 1.4 if soft is _SOFT["out of reach"] else 0.6
+    place = pose.head(0) + (random_direction(random) * away + move) * chain.reach
+    return _of_pose(
+        solve(pose, Point(place), solver=solver, soft=soft, iterations=1 if finish else 4, finish=finish).pose
+    )
 
 
 def _larger(chain, unit):
@@ -397,13 +422,13 @@ def table():
 
 def _renew(names):
     before, rows, left_out = table() if TABLE.exists() else {}, {}, []
-    for name, solve in cases().items():
+    for name, case in cases().items():
         if names and not name.startswith(names):
             rows |= {name: before[name]} if name in before else {}
             continue
-        pose = solve()
+        pose = case()
         random = Random(name)
-        near = {size: [solve(_direction(random) * size) for _ in range(2)] for size in _STEADY}
+        near = {size: [case(_direction(random) * size) for _ in range(2)] for size in _STEADY}
         turned = {size: max(float(angles_between(pose[0], each[0]).max()) for each in near[size]) for size in near}
         if any(turned[size] > most for size, most in _STEADY.items()):
             left_out.append(f"{name}: {', '.join(f'{degrees(each):.4f}' for each in turned.values())} degrees")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Natural limbs and bodies are posed as they were; kept_poses.py has the cases, and when their table may be renewed."""
+"""Limbs and bodies are posed as they were; kept_poses.py has the cases, and when their table may be renewed."""
 
 import pytest
 
