@@ -15,7 +15,7 @@ def test_the_pose_is_the_one_that_was_kept(name):
 
 
 def test_nearly_all_cases_are_steady_enough_to_be_kept():
-    assert len(KEPT) > 0.95 * len(CASES)
+    assert len(KEPT) > 0.9 * len(CASES)
 
 
 SINGLE = ("limb", "chain", "shot free", "shot cones", "shot hinge", "shot spine", "shot finger", "soft")
