@@ -238,3 +238,13 @@ def test_frames_around_what_is_too_deep_are_cleared_together_and_the_longest_way
     for frames, least in ((np.arange(2, 36), 19), (np.arange(10, 20), 1), (np.arange(14, 20), 1)):
         assert clearing._halves(frames, deep, least) == []
     assert len(clearing._halves(np.arange(2, 36), deep, 18)) == 2
+
+
+def test_a_trunk_is_as_broad_as_shoulders_tell_and_never_less_than_it_is_deep():
+    trunks = [thickness_of(figure(sides=sides), 1.0).capsules for sides in ((1.0, -1.0), (0.2, -0.2))]
+    flat = [
+        [float(each) for each, (joint, _) in zip(found.flat, found.joints, strict=True) if joint < 2]
+        for found in trunks
+    ]
+    assert 0.2 < min(flat[0]) <= max(flat[0]) < 0.9
+    assert flat[1] == [0.0] * len(flat[0])
