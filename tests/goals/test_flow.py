@@ -205,3 +205,14 @@ def test_the_strength_of_a_guide_falls_off_from_its_least_distance_on():
     guide = ForceField(kind="GUIDE", frame=Matrix.Identity(4), path=path, falloff=falloff)
     for off, strength in ((0.0, 1.0), (0.4, 1.0), (1.5, 0.25), (3.5, 1.0 / 16.0), (4.1, 0.0)):
         assert guide(Vector((5.0, off, 0.0))).length == pytest.approx(strength, abs=1e-6)
+
+
+def test_a_step_is_halved_at_most_eight_times_where_a_field_turns_back():
+    asked = []
+
+    def turning(place):
+        asked.append(place)
+        return (1.0, 0.0, 0.0) if len(asked) == 1 else (-1.0, 0.0, 0.0)  # once it has begun
+
+    Flow(turning, 0.5).after(Vector())
+    assert len(asked) == 1 + 3 * 8, "a place to begin with, and three for each step that is tried"

@@ -85,3 +85,13 @@ def test_keys_that_have_no_neighbours_on_both_sides_stay_as_they_were_fitted():
     found = finished(clamp(Full(curves), curves, 1e-3, clamped(curves, np.ones((2, 1)))))
     assert not found.which.any()
     assert found.curves is curves
+
+
+def test_frames_that_fitted_handles_miss_already_are_not_blamed_on_clamped_ones():
+    curves = fitted()
+    full = Full(curves)
+    full.values = full.values.copy()
+    full.values[[12, 33]] += 1.0
+    found = finished(clamp(full, curves, 1e-2, clamped(curves, np.full((6, 3), 1e-4))))
+    assert np.array_equal(found.which, inner())
+    assert found.deviation == pytest.approx(1.0, abs=1e-2)

@@ -70,7 +70,7 @@ def test_a_solver_that_cannot_do_the_chain_is_last_with_its_reason(refusing):
     far = Point(Vector((100.0, 0.0, 0.0)))
     rows = compared(START, far, [refusing, "CCD"])
     assert [row.solver for row in rows] == ["CCD", refusing]
-    assert rows[1].refusal == "This method needs two bones. Choose two."
+    assert rows[1] == (refusing, 1, 0, 0.0, 0.0, 0, 0, 0.0, 0.0, 0.0, "This method needs two bones. Choose two.")
     assert rows[0].reached == 0
     assert "This method needs two bones. Choose two." in table(rows)
 

@@ -9,7 +9,7 @@ from mathutils import Matrix, Vector
 
 from ik_triangulation.goals import Box, Direction, Line, Orientation, Plane, Point, Ring, Sphere, Transformed
 from ik_triangulation.goals.goal import soft_cost
-from ik_triangulation.kinematics import Hinge
+from ik_triangulation.kinematics import Hinge, Locked
 from ik_triangulation.kinematics.rotation import about, rotation_angle
 from ik_triangulation.solvers import solve
 from ik_triangulation.solvers.null_space import optimise
@@ -141,3 +141,10 @@ def test_place_and_orientation_that_an_arm_can_meet_together_are_met():
         assert solution.reached
         assert wish.missing(solution.pose) < radians(0.1)
         assert_inside(solution.pose)
+
+
+def test_a_chain_that_cannot_move_takes_no_step():
+    pose = straight((1.0, 1.0), [Locked(), Locked()]).rest_pose()
+    before = bits(pose.rotations)
+    assert optimise(pose, Point(pose.tip), [Direction(Vector((1.0, 0.0, 0.0)))], 1e-3) == 0
+    assert bits(pose.rotations) == before

@@ -9,7 +9,7 @@ from mathutils import Vector
 from ik_triangulation.goals import Field, Point
 from ik_triangulation.kinematics import Chain, Hinge, Joint
 from ik_triangulation.solvers import solve
-from ik_triangulation.solvers.batch.restarts import ROUNDS
+from ik_triangulation.solvers.batch.restarts import NEARBY, ROUNDS
 from ik_triangulation.solvers.finish import TRIAL_STEPS, perturb, perturb_best, restart_one_by_one
 
 from ..chains import bits, hinged, limited, mixed, random_pose, straight
@@ -59,6 +59,18 @@ def test_the_best_pose_is_left_with_the_turns_that_led_to_it():
     assert 0 < steps <= 20 * ROUNDS[0] * 2
     last = dict(pose.turns)
     assert all(pose.rotations[i] == rotation for i, rotation in last.items())
+
+
+def test_after_a_try_that_is_near_enough_no_other_one_is_drawn():
+    chain, target = straight((1.0,) * 4), Point(Vector((1.0, 1.5, -0.5)))
+    for seed in range(8):
+        pose, other, random = chain.rest_pose(), chain.rest_pose(), Random(seed)
+        error, steps = restart_one_by_one(pose, target, 0.5, 20, random, ROUNDS[:1])
+        alone = Random(seed)
+        perturb_best(other, lambda other=other: (other.tip - target.location).length, 1.0 / NEARBY, alone)
+        assert error <= 0.5
+        assert steps <= TRIAL_STEPS
+        assert random.getstate() == alone.getstate()
 
 
 @pytest.mark.parametrize("ends", [0.0, 0.5])

@@ -183,3 +183,10 @@ def test_limits_of_every_kind_are_kept_at_both_joints():
         for freedom, rotation in zip(freedoms, pose.rotations, strict=True):
             assert rotation_angle(freedom.nearest(rotation), rotation) < 2e-6
             assert Quaternion(rotation).magnitude == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_hinge_along_its_own_bone_cannot_bend_the_arm_and_is_left():
+    pose = straight((1.0, 1.0), [Free(), Hinge(Vector((0.0, 1.0, 0.0)), -1.0, 1.0)]).rest_pose()
+    step(pose, Vector((0.5, 0.0, 0.2)))
+    assert pose.rotations[1] == Quaternion()
+    assert pose.tip.angle(Vector((0.5, 0.0, 0.2))) < 1e-5

@@ -115,9 +115,7 @@ class Elbow(NamedTuple):
             return relative, normal, np.abs(reached - distance)
         lower = compose(self.rest, turned)
         down, carried = rotate(lower, self.low), rotate(lower, whole)
-        second = lengths(whole)
-        cosine = (distance**2 - first**2 - second**2) / np.maximum(2.0 * first * second, 1e-300)
-        bend = np.arccos(np.clip(cosine, -1.0, 1.0))  # but for the angle between both places, which is added below
+        bend = _bend(first, lengths(whole), distance)  # but for the angle between both places, which is added below
         for _ in range(_AXES):
             normal = self._normal(down, flexion, bend)
             before, after = axes_of(np.broadcast_to(self.up, down.shape), normal), axes_of(down, normal)

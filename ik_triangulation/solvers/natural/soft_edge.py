@@ -128,10 +128,9 @@ def runs_of(free: Mask, pace: Pace) -> Iterator[tuple[Indices, tuple[int, int] |
 
     None where a path ends; a second frame is -1 where there is none, or where a cut is between the two.
     """
-    count, cuts = len(free), set(np.asarray(pace.cuts, int).tolist())
-    frames = np.flatnonzero(free)
-    if not len(frames) or len(frames) == count:
+    if free.all():
         return
+    count, cuts = len(free), set(np.asarray(pace.cuts, int).tolist())
     begin = np.flatnonzero(~free)[0] if pace.cyclic else 0
     order = (np.arange(count) + begin) % count
     marked = free[order]

@@ -14,8 +14,10 @@ from ik_triangulation.goals.task import PlaceTask
 from ik_triangulation.kinematics import EulerLimits
 from ik_triangulation.kinematics.batch import Geometry, Tree
 from ik_triangulation.kinematics.batch.algebra import exponential, matrices, product, rotate
+from ik_triangulation.kinematics.body import states_of
 from ik_triangulation.solvers.batch.change import System
-from ik_triangulation.solvers.batch.restarts import aligned, solve_cold
+from ik_triangulation.solvers.batch.restarts import aligned, solve_cold, tells_tilt
+from scripts.benchmarks import humanoid
 
 from ...trees import body, drawn, orient_task, place_task, random_tree, rest_of, violation
 
@@ -144,3 +146,27 @@ def test_of_the_frames_of_a_motion_one_that_tells_another_turn_is_drawn_to_those
     turns = [1.0 - np.abs((each.balls[0][:, 9] * each.balls[0][:, 10]).sum()) for each in (alone, together)]
     assert turns[0] > 0.1
     assert turns[1] < 0.01
+
+
+@pytest.mark.parametrize(
+    ("places", "turns", "tilt"),
+    [
+        (("hand.L", "hand.R"), (), False),  # it hangs
+        (("foot.L", "foot.R"), (), False),  # it steps
+        (("hand.L",), ("hand.L", "foot.R"), False),
+        (("hand.L",), ("head",), True),
+        ((), ("head", "hand.L"), True),
+        (("foot.L", "hand.R"), (), True),
+        (("foot.L", "head"), (), True),
+        (("hand.L", "head"), (), False),
+        ((), (), False),
+    ],
+)
+def test_the_lean_of_a_body_is_told_by_its_trunk_or_from_both_ends(places, turns, tilt):
+    figure = humanoid.body()
+    rest = humanoid.standing(figure)
+    states, number = states_of([rest]), figure.number_of
+    tasks = [place_task(figure.tree, states, number[name]) for name in places]
+    tasks += [orient_task(figure.tree, states, number[name]) for name in turns]
+    assert tells_tilt(figure.tree, [replace(task, level=1) for task in tasks]) == tilt
+    assert tells_tilt(figure.tree, [place_task(figure.tree, states, number["hand.L"], level=0)]), "it is held"

@@ -225,3 +225,26 @@ def test_capsules_are_where_the_proportions_of_a_body_have_them():
             assert not arm.least[:, own].any()
             some = [0, 1, 2, 3, other]
             assert (arm.least[:, some, 0] == pytest.approx(least[:, some])) or factor > 1.0
+
+
+def test_frames_around_what_is_too_deep_are_cleared_together_and_the_longest_way_between_parts_them():
+    deep = np.isin(np.arange(40), [0, 3, 12, 30, 39])
+    runs = [each.tolist() for each in clearing._runs(deep, 2)]
+    assert runs == [[*range(6)], [*range(10, 15)], [*range(28, 33)], [37, 38, 39]]
+    assert clearing._runs(np.zeros(5, bool), 2) == []
+    first, second = clearing._halves(np.arange(2, 36), deep, 10)
+    assert first.tolist() == [*range(2, 21)], "half way between 12 and 30"
+    assert second.tolist() == [*range(21, 36)]
+    for frames, least in ((np.arange(2, 36), 19), (np.arange(10, 20), 1), (np.arange(14, 20), 1)):
+        assert clearing._halves(frames, deep, least) == []
+    assert len(clearing._halves(np.arange(2, 36), deep, 18)) == 2
+
+
+def test_a_trunk_is_as_broad_as_shoulders_tell_and_never_less_than_it_is_deep():
+    trunks = [thickness_of(figure(sides=sides), 1.0).capsules for sides in ((1.0, -1.0), (0.2, -0.2))]
+    flat = [
+        [float(each) for each, (joint, _) in zip(found.flat, found.joints, strict=True) if joint < 2]
+        for found in trunks
+    ]
+    assert 0.2 < min(flat[0]) <= max(flat[0]) < 0.9
+    assert flat[1] == [0.0] * len(flat[0])

@@ -10,12 +10,13 @@ from mathutils import Quaternion, Vector
 from ik_triangulation.cooperative import finished
 from ik_triangulation.goals.from_goals import point_task
 from ik_triangulation.goals.task import Level
-from ik_triangulation.kinematics import Body, BodyTip, EulerLimits, Free, Hinge, Joint
+from ik_triangulation.kinematics import Body, BodyTip, Cone, EulerLimits, Free, Hinge, Joint
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.kinematics.body import states_of
+from ik_triangulation.kinematics.body_anatomy import BodyAnatomy, Part, TwoPartLimb
 from ik_triangulation.motion.body_path import body_path
 from ik_triangulation.motion.shot import Shot
-from ik_triangulation.solvers.body.flexing import bending_limbs, flexed, inclined
+from ik_triangulation.solvers.body.flexing import bending_limbs, flexed, inclined, length_of, two_part_limbs, wrist_of
 from scripts.benchmarks import humanoid
 
 FREEDOMS = [Free(), Hinge((1, 0, 0), -2.0, 2.0), EulerLimits("XYZ", (-2, -1, -1), (2, 1, 1))]
@@ -99,3 +100,21 @@ def test_a_leg_of_balls_that_steps_up_keeps_its_knee_ahead(freedom):
     states, met = finished(body_path(Shot(tree=body.tree, reference=reference, tasks=[task])))
     assert met.all()
     assert knee(body, states)[5:25].min() > 0.05
+
+
+@pytest.mark.parametrize(("swing", "found"), [(2.0, True), (0.21, True), (0.19, False)])
+def test_a_cone_bends_both_ways_as_far_as_it_opens(swing, found):
+    assert bool(bending_limbs(leg(Cone(swing)).tree)) == found
+
+
+def test_a_limb_without_an_end_leads_to_its_tip():
+    whole, parts = leg(), (Part.HIPS, Part.THIGH, Part.SHIN)
+    anatomy = BodyAnatomy(parts, (TwoPartLimb(1, 2, 2),), (None,), (Vector((0, -1, 0)),))
+    tips = (BodyTip("hips", 0, Vector((0, 0, 0.1))), BodyTip("shin", 2, Vector((0, 0.03, -0.4))))
+    body = Body(whole.joints[:3], (-1, 0, 1), tips, "FIXED", anatomy=anatomy)
+    (limb,), geometry = two_part_limbs(body.tree), Geometry(body.tree, states_of([body.rest_pose()]))
+    assert wrist_of(geometry, limb) == pytest.approx(np.array([[0.1], [0.03], [0.15]]))
+    assert length_of(body.tree, limb) == pytest.approx(0.45 + np.hypot(0.03, 0.4))
+    (limb,), geometry = two_part_limbs(whole.tree), Geometry(whole.tree, states_of([whole.rest_pose()]))
+    assert wrist_of(geometry, limb) == pytest.approx(np.array([[0.1], [0.0], [0.1]]))
+    assert length_of(whole.tree, limb) == pytest.approx(0.9)

@@ -175,3 +175,28 @@ def test_knees_of_a_squat_open_as_deeply_as_they_bend_while_feet_stay(crouch, wi
         assert after.frames[ankle] == pytest.approx(before.frames[ankle], abs=1e-6)
     alone = swivelling._opened(tree, states, legs[:1])
     assert tree.rotations(alone) == pytest.approx(turns, abs=1e-6), "one leg has nothing to go apart from"
+
+
+def test_a_limb_of_a_still_body_is_posed_as_it_is_there():
+    tree = replace(body(UP), hips_motion="FIXED").tree
+    reference = at_rest(tree)
+    rotations = tree.rotations(reference)
+    for joint, angle in enumerate((0.2, -0.3, 0.5, 0.7, -0.4)):
+        rotations[joint] = np.array(Quaternion(Vector((1.0, joint, -2.0)), angle))[:, None]
+    states = tree.posed(rotations, replace(reference, place=np.array([[1.0], [2.0], [3.0]])))
+    limb, geometry = LimbOfBody.of(tree, 0, 0, rotations), Geometry(tree, states)
+    own = Geometry(limb.tree, limb.frames(tree, geometry, rotations))
+    assert own.tip(0) == pytest.approx(geometry.tip(0), abs=1e-9)
+    assert own.tip_rotation(0) == pytest.approx(geometry.tip_rotation(0), abs=1e-9)
+
+
+def test_a_limb_that_is_told_only_its_turn_stays():
+    tree = body(UP).tree
+    reference = at_rest(tree)
+    states = reference.copy()
+    states.balls[3, 0], states.balls[3, 3] = np.cos(0.4), np.sin(0.4)
+    turn = OrientTask(
+        rotation=Geometry(tree, states).tip_rotation(0), length=0.1, tolerance=np.array([1e-4]), level=Level.TURN
+    )
+    found = with_swivels(tree, states, reference, [turn], 30.0, 0.0)
+    assert np.array_equal(tree.rotations(found), tree.rotations(states))

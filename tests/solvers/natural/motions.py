@@ -80,7 +80,7 @@ class Motion:
         joints = len(chain.joints)
         shared = waves(random, 3, count, cyclic) * np.array([[1.0], [0.5], [0.7]])
         turns = shared[None] + 0.35 * waves(random, 3 * joints, count, cyclic).reshape(joints, 3, count)
-        if chain is CHAINS["finger"]:
+        if isinstance(chain.joints[-1].freedom, Hinge):  # a finger, which bends one way
             turns = 3.0 * np.abs(turns) * np.array([1.0, 0.0, 0.0])[:, None]
         return cls(tree, nearest_states(tree, at_rest(tree, count), exponential(radians(bend) * turns)))
 

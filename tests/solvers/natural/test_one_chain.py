@@ -17,6 +17,7 @@ from ik_triangulation.solvers.natural.chains import spread
 from ik_triangulation.solvers.natural.one_chain import pose_chain, suits_chain
 from ik_triangulation.solvers.solver import PLAIN_LIMB, LimbForm
 
+from ...chains import straight
 from .motions import chain_of
 
 
@@ -97,6 +98,19 @@ def test_a_pose_with_limits_is_that_of_the_arrays_and_inside_them(kind):
             at_limits += any(min(at.value - at.lower, at.upper - at.value) < 1e-5 for at in found_at)
     assert posed >= 10
     assert at_limits > 0
+
+
+@pytest.mark.parametrize(("count", "nearer"), [(3, 0.9), (6, 0.9), (3, 0.98), (6, 0.98)])
+def test_a_straight_chain_bends_as_on_the_arrays(count, nearer):
+    links = (1.0, 0.8, 1.1, 0.7, 1.0, 0.9)[:count]
+    pose = straight(links).rest_pose()
+    goal = Goal(Point(Vector((0.02, nearer, 0.1)) * pose.chain.reach), (), 1e-4 * pose.chain.reach)
+    tree, given = Tree.of(pose.chain), np.array(pose.rotations, float)[:, :, None]
+    wanted = finished(spread(tree, tree.states([pose]), tasks_of([goal], pose.chain.reach), given))
+    assert pose_chain(pose, goal)
+    assert (pose.tip - goal.target.location).length <= 5e-6 * pose.chain.reach
+    for found, other in zip(pose.rotations, tree.rotations(wanted)[:, :, 0], strict=True):
+        assert rotation_angle(found, Quaternion(other)) < 2e-3
 
 
 def test_what_is_met_already_stays():

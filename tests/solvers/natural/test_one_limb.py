@@ -98,3 +98,21 @@ def test_what_cannot_be_done_leaves_the_pose():
     before = pose.rotations[:]
     assert not pose_one(pose, Goal(Point(pose.head(0) - (pose.tip - pose.head(0)))), FORM)
     assert pose.rotations == before
+
+
+def test_an_end_that_is_told_a_twist_has_it_or_the_pose_stays():
+    wrist, posed = Cone(3.0, -0.3, 0.3), []
+    for seed in range(12):
+        chain = arm(seed, [Cone(1.2, -0.25, 0.25), Hinge((1.0, 0.0, 0.0), -2.7, 0.0), wrist])
+        tree, there = motion(chain, seed)
+        pose = pose_at(chain, tree, there, 0)
+        told = Quaternion((pose.end(2) - pose.head(2)).normalized(), 0.3 * seed) @ pose.tip_rotation
+        before, tip = list(pose.rotations), pose.tip.copy()
+        posed.append(pose_one(pose, Goal(Point(tip), (Orientation(told),), 1e-3), FORM))
+        if posed[-1]:
+            assert (pose.tip - tip).length < 1e-4
+            assert rotation_angle(pose.tip_rotation, told) < 2e-4
+        else:
+            assert pose.rotations == before
+    assert posed[0]
+    assert not all(posed)

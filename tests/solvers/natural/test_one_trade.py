@@ -38,11 +38,11 @@ def turning(random, angle):
     return about(axis, angle)
 
 
-def drag(seed, wrist="box", elbow="cone", pole=False, shoulder=SHOULDER):
+def drag(seed, wrist="box", elbow="cone", pole=False, shoulder=SHOULDER, bend=-0.6):
     """The reference, the pose before, the goal of before and one that is moved a little and turned beyond the wrist."""
     random = Random(seed)
     chain = arm(seed, [shoulder, ELBOWS[elbow], WRISTS[wrist]])
-    rotations = [Quaternion(), about(Vector((1.0, 0.0, 0.0)), -0.6), Quaternion()]
+    rotations = [Quaternion(), about(Vector((1.0, 0.0, 0.0)), bend), Quaternion()]
     reference = Pose(chain, Matrix.Identity(4), rotations)
     turned = [
         joint.freedom.nearest(turning(random, 0.4) @ each) for joint, each in zip(chain.joints, rotations, strict=True)
@@ -55,7 +55,7 @@ def drag(seed, wrist="box", elbow="cone", pole=False, shoulder=SHOULDER):
     return reference, before, last, Goal(Point(place), tuple(more), 1e-4)
 
 
-def by_arrays(reference, before, last, goal):
+def by_arrays(reference, before, last, goal, form=FORM):
     """The same as a stretch of two frames."""
     tree = Tree.of(reference.chain)
     goals = [last, goal]
@@ -63,10 +63,11 @@ def by_arrays(reference, before, last, goal):
     given = np.array([rotation[:] for rotation in reference.rotations])[:, :, None]
     tasks = tasks_of(goals, reference.chain.reach)
     wanted = TwoBones(tree, frames, tasks, given).end
-    limb = TwoBones(tree, frames, in_reach(tree, frames, tasks), given)
+    flexion = None if form.flexion is None else np.array(form.flexion)[:, None]
+    limb = TwoBones(tree, frames, in_reach(tree, frames, tasks), given, flexion)
     tip = np.array(tree.tips[0].place)[:, None]
     every = np.arange(2)
-    tips = TipLimb(limb, limb.goal + np.einsum("ijf,jf->if", limb.end, np.broadcast_to(tip, (3, 2))), None, every)
+    tips = TipLimb(limb, limb.goal + np.einsum("ijf,jf->if", limb.end, np.broadcast_to(tip, (3, 2))), flexion, every)
     pole = None if limb.pole is None else tips.swivels_to(limb.pole_from_root(every), np.zeros(2))
     trade = Trade(tips, wanted, 1.0, (1.0, 1.0), RATE, np.array([True, False]), pole)
     rotations = np.array([rotation[:] for rotation in before.rotations])[:, :, None]
@@ -78,11 +79,14 @@ def by_arrays(reference, before, last, goal):
 CASES = [("box", "cone", False), ("cone", "hinge", False), ("hinge", "cone", False), ("box", "hinge", True)]
 
 
+@pytest.mark.parametrize("bend", [-0.6, -0.15, 0.0], ids=["bent", "nearly straight", "straight"])
+@pytest.mark.parametrize("flexion", [None, Vector((0.3, -0.6, 1.0))], ids=["its own", "told"])
 @pytest.mark.parametrize(("wrist", "elbow", "pole"), CASES)
-def test_a_single_pose_costs_what_it_does_in_a_shot(wrist, elbow, pole):
-    case = reference, before, last, goal = drag(3, wrist, elbow, pole)
-    one = OneTrade(reference, goal, FORM, before, last, goal.target.closest(before.tip), RATE)
-    trade, first = by_arrays(*case)
+def test_a_single_pose_costs_what_it_does_in_a_shot(wrist, elbow, pole, flexion, bend):
+    form = LimbForm(has_end=True, flexion=flexion)
+    case = reference, before, last, goal = drag(3, wrist, elbow, pole, bend=bend)
+    one = OneTrade(reference, goal, form, before, last, goal.target.closest(before.tip), RATE)
+    trade, first = by_arrays(*case, form)
     random, found = Random(5), []
     for _ in range(12):
         own = one.range.inside([each + random.gauss(0.0, 0.4) for each in one.before])

@@ -8,7 +8,7 @@ from mathutils import Vector
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.kinematics.batch.algebra import lengths
 from ik_triangulation.solvers.natural import LimbForm
-from ik_triangulation.solvers.natural.soft_edge import Pace, softened
+from ik_triangulation.solvers.natural.soft_edge import Pace, runs_of, softened
 
 from ...trees import orient_task, place_task
 from .arms import arm, motion, natural_path
@@ -107,3 +107,20 @@ def test_a_lap_that_is_out_of_reach_at_its_seam_is_soft_there_too():
     again = softened(np.roll(values, 4), np.roll(values == 0.0, 4), Pace(cyclic=True))
     assert np.allclose(np.roll(whole, 4), again)
     assert (whole[[0, 1, 2, 7, 8]] > np.radians(1.0)).all()
+
+
+@pytest.mark.parametrize(
+    ("pace", "runs"),
+    [
+        (Pace(), [([0], None, (1, 2)), ([3, 4], (2, 1), (5, 6)), ([7], (6, 5), None)]),
+        (Pace(cyclic=True), [([3, 4], (2, 1), (5, 6)), ([7, 0], (6, 5), (1, 2))]),
+        (Pace(cuts=[4]), [([0], None, (1, 2)), ([3], (2, 1), None), ([4], None, (5, 6)), ([7], (6, 5), None)]),
+        (Pace(cuts=[2]), [([0], None, (1, -1)), ([3, 4], (2, -1), (5, 6)), ([7], (6, 5), None)]),
+        (Pace(cuts=[6], cyclic=True), [([3, 4], (2, 1), (5, -1)), ([7, 0], (6, -1), (1, 2))]),
+    ],
+)
+def test_runs_have_the_frames_on_both_sides_up_to_a_cut_and_on_a_lap_go_over_its_seam(pace, runs):
+    free = np.array([True, False, False, True, True, False, False, True])
+    assert [(run.tolist(), *sides) for run, *sides in runs_of(free, pace)] == runs
+    for all_alike in (np.ones(8, bool), np.zeros(8, bool)):
+        assert [*runs_of(all_alike, pace)] == []

@@ -261,3 +261,19 @@ def test_what_is_traded_begins_before_trouble_and_ends_after_it_also_across_the_
         trading._stretches(np.isin(np.arange(800), [2 * frame for frame in trouble]), tempo._replace(fps=60.0))
     )
     assert len(twice) == len(found)
+
+
+def test_in_a_traded_shot_an_end_that_can_turn_as_told_does_so_exactly():
+    _, rotations, away, off = Shot(5, WRISTS["narrow"], 60.0).solved()
+    assert off.max() > 10.0, "it is traded"
+    assert (off < 1e-5).sum() > 30, "no price is rounded there"
+    assert away.max() < 1e-4
+    assert turns(rotations).max() < 6.0
+
+
+def test_where_an_exact_turn_fades_the_limb_does_not_swing_to_another_swivel():
+    _, rotations, away, off = Shot(3, WRISTS["narrow"], 90.0).solved()
+    assert 0.3 < off.max() < 0.6
+    assert ((off > 0.1) & (off < 0.5)).sum() >= 2, "frames in which it fades"
+    assert away.max() < 1e-4
+    assert turns(rotations).max() < 8.0
