@@ -229,22 +229,19 @@ class LookTask(AngleTask):
 
     def measure(self, geometry: Geometry) -> Missing:
         """Measure the rotation vectors that are missing, by their two parts orthogonal to the axis."""
-        line = self.point - self.eye(geometry)
-        distance = np.maximum(lengths(line), _NEAREST * self.length)
-        return self._along(line / distance).measure(geometry)
+        direction, _ = self.line(geometry)
+        return self._along(direction).measure(geometry)
 
     def rows(
         self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers, joint: int | None = None
     ) -> None:
         """Write the axes of the columns, and the turn of the line to the point that the tip's own motion makes."""
-        tree, place = geometry.tree, self.eye(geometry)
+        tree = geometry.tree
         columns, joints = columns_of(tree, self.tip, joint)
-        line = self.point - place
-        distance = np.maximum(lengths(line), _NEAREST * self.length)
-        line = line / distance
-        velocity = cross(axes[columns], place - geometry.heads[joints])
+        direction, distance = self.line(geometry)
+        velocity = cross(axes[columns], self.eye(geometry) - geometry.heads[joints])
         for i, across in enumerate(measured.more):
-            aside = cross(across, line) / distance  # across . (line x v) / distance = aside . v
+            aside = cross(across, direction) / distance  # across . (direction x v) / distance = aside . v
             out[i, columns] = (dot(axes[columns], across) + dot(velocity, aside)) * self.length
             out[i, len(tree.joint_of) :] = (tree.root_ways @ aside) * (self.length * tree.size)
 
@@ -262,6 +259,12 @@ class LookTask(AngleTask):
         if self.origin is not None:
             place = place + rotate(geometry.tip_rotation(self.tip), self.origin)
         return place
+
+    def line(self, geometry: Geometry) -> tuple[Numbers, Numbers]:
+        """Return the direction (3, F) to the point, shorter than 1 where that is at the eye, and its distance (F)."""
+        line = self.point - self.eye(geometry)
+        distance: Numbers = np.maximum(lengths(line), _NEAREST * self.length)
+        return line / distance, distance
 
     def _along(self, direction: Numbers) -> AlongTask:
         return AlongTask(

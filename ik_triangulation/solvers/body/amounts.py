@@ -25,7 +25,7 @@ from ...goals.support import BalanceTask
 from ...goals.task import Task
 from ...kinematics.arrays import Indices, Numbers
 from ...kinematics.batch import Geometry
-from ...kinematics.batch.algebra import cross, dot, lengths, normalized, rotate
+from ...kinematics.batch.algebra import cross, dot, lengths, rotate
 
 LOWEST = np.array([-1.6, -1.0, 0.0, 0.0])  # amounts of turn, aside, hinge and crouch
 HIGHEST = np.array([1.6, 1.0, 1.4, 1.5])
@@ -147,7 +147,7 @@ def turn_for_looks(geometry: Geometry, up: Numbers, tasks: Sequence[Task]) -> Nu
     if look is None:
         return np.zeros(count)
     now = rotate(geometry.tip_rotation(look.tip), np.broadcast_to(look.axis, (3, count)))
-    to = normalized(np.broadcast_to(look.point, (3, count)) - look.eye(geometry))
+    to, _ = look.line(geometry)
     flat = [way - dot(way, up) * up for way in (now, to)]
     angle = np.unwrap(np.arctan2(dot(cross(*flat), up), dot(*flat)))
     level = np.minimum(*map(lengths, flat))

@@ -54,3 +54,10 @@ def test_without_a_look_of_a_face_nothing_turns():
     look = LookTask(axis=AHEAD, point=-9.0 * AHEAD, length=1.0, tolerance=np.ones(1), tip=HEAD)
     for tasks in ([], [look]):
         assert turn_for_looks(geometry, np.repeat(UP, 2, 1), tasks).tolist() == [0.0, 0.0]
+
+
+def test_what_is_at_the_eye_turns_nothing():
+    geometry = Geometry(FIGURE.tree, states_of([FIGURE.rest_pose()] * 2))
+    places = geometry.tip(HEAD) + np.array([[0.0, 0.0], [0.0, -3.0], [0.0, 0.0]])
+    look = LookTask(axis=AHEAD, point=places, up=UP, length=1.0, tolerance=np.ones(1), tip=HEAD)
+    assert turn_for_looks(geometry, np.repeat(UP, 2, 1), [look]) == pytest.approx([0.0, 0.0], abs=1e-6)
