@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a panel draws, written down instead of shown."""
+"""What a panel draws, written down instead of shown.
 
+Pictures of all parts are in `ui/panels/pictures/`, a file for each panel and for the menus and operators. A picture
+that changes is to be looked at; with PICTURES=write in the environment they are written anew.
+"""
+
+import os
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import bpy
@@ -160,6 +166,29 @@ class _Drawn:
 
 
 _WIDTH = 100  # of the lines of a picture
+_FOLDER = Path(__file__).parent / "ui/panels/pictures"
+
+
+def stored_pictures():
+    """The pictures in the files, by the name of the file and the situation."""
+    found = {}
+    for path in sorted(_FOLDER.glob("*.txt")):
+        for part in path.read_text(encoding="utf-8").split("## ")[1:]:
+            title, _, picture = part.partition("\n")
+            found[path.stem, title] = f"{picture.rstrip()}\n"
+    return found
+
+
+def check_pictures(found):
+    """Compare pictures, by the name of the file and the situation, with those in the files."""
+    known = stored_pictures()
+    if os.environ.get("PICTURES") == "write":
+        known |= found
+        for name in {name for name, _ in found}:
+            parts = [f"## {title}\n{picture}" for (of, title), picture in known.items() if of == name]
+            (_FOLDER / f"{name}.txt").write_text("\n".join(parts), encoding="utf-8", newline="\n")
+    for key, picture in found.items():
+        assert picture == known.get(key), key
 
 
 def context_now(width=None):

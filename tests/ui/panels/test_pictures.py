@@ -1,12 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What every panel draws, part by part, in situations that differ: the pictures are in `pictures/`, a file a panel.
+"""What every panel draws, part by part, in situations that differ."""
 
-A picture that changes is to be looked at. With PICTURES=write in the environment all of them are written anew.
-"""
-
-import os
 import re
-from pathlib import Path
 
 import bpy
 import pytest
@@ -15,11 +10,10 @@ from ik_triangulation.jobs.live import following as live
 from ik_triangulation.ui import preferences
 from ik_triangulation.ui.last_result import clear_comparison
 
-from ...layouts import layouts_of
+from ...layouts import check_pictures, layouts_of, stored_pictures
 from .situations import CASES
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
-FOLDER = Path(__file__).parent / "pictures"
 
 
 @pytest.fixture(autouse=True)
@@ -57,32 +51,12 @@ def _name(cls):
     return cls.__name__.removeprefix("VIEW3D_PT_ik_triangulation").removeprefix("_") or "main"
 
 
-def stored():
-    """The pictures in the files, by panel and situation."""
-    found = {}
-    for path in sorted(FOLDER.glob("*.txt")):
-        for part in path.read_text(encoding="utf-8").split("## ")[1:]:
-            title, _, picture = part.partition("\n")
-            found[path.stem, title] = f"{picture.rstrip()}\n"
-    return found
-
-
 @pytest.mark.parametrize(("build", "panels", "widths", "research"), CASES, ids=[case[0].__name__ for case in CASES])
 def test_the_panels_are_drawn_as_in_their_pictures(monkeypatch, build, panels, widths, research):
-    found = pictures(build, panels, widths, research, monkeypatch)
-    if os.environ.get("PICTURES") == "write":
-        _write({**stored(), **found})
-    known = stored()
-    for key, picture in found.items():
-        assert picture == known.get(key), key
-
-
-def _write(found):
-    for name in {name for name, _ in found}:
-        parts = [f"## {title}\n{picture}" for (of, title), picture in found.items() if of == name]
-        (FOLDER / f"{name}.txt").write_text("\n".join(parts), encoding="utf-8", newline="\n")
+    check_pictures(pictures(build, panels, widths, research, monkeypatch))
 
 
 def test_every_picture_is_of_a_situation_that_is_drawn():
     drawn = {build.__name__.replace("_", " ") for build, *_ in CASES}
-    assert {title.partition(",")[0] for _, title in stored()} == drawn
+    names = {_name(each) for _, panels, *_ in CASES for each in panels}
+    assert {title.partition(",")[0] for name, title in stored_pictures() if name in names} == drawn
