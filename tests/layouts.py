@@ -63,9 +63,9 @@ class Recorder:
         assert name in rna.properties
         self.properties.add((rna.identifier, name))
 
-    def prop(self, data, name, text=None, icon="NONE", slider=False, toggle=-1, emboss=True, icon_only=False):
+    def prop(self, data, name, text=None, icon="NONE", slider=False, toggle=-1, emboss=True, full_event=False):
         self._refer(data, name)
-        flags = slider and "slider", toggle > 0 and "toggle", not emboss and "flat", icon_only and "only icon"
+        flags = slider and "slider", toggle > 0 and "toggle", not emboss and "flat", full_event and "full event"
         self._add(name, icon, f".{name}", *flags, text=text)
 
     def prop_enum(self, data, name, value, text=None, icon="NONE"):
