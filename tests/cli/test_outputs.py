@@ -270,3 +270,15 @@ def test_outputs_are_those_that_name_a_file(addon, tmp_path):
         check_outputs(Namespace(file=None, json=None, overwrite=True))
     with pytest.raises(IKError, match=r"x{50}\.\.\.y{90}' cannot be written"):
         check_outputs(Namespace(file=None, json="/no/" + 150 * "x" + 150 * "y"))
+
+
+@posix
+def test_on_a_disk_that_ignores_case_names_that_differ_by_it_are_one_file(addon, tmp_path):
+    folder, given = tmp_path / "Shots", {"file": None, "overwrite": False}
+    folder.mkdir()
+    both = Namespace(output=folder / "one", json=str(folder / "ONE"), **given)
+    check_outputs(both)
+    (tmp_path / "sHOTS").symlink_to(folder)  # as such a disk has every folder by any case
+    with pytest.raises(IKError, match="--output and --json are the same file"):
+        check_outputs(both)
+    check_outputs(Namespace(output=folder / "one", json=str(folder / "other"), **given))
