@@ -7,6 +7,7 @@ import bpy
 import pytest
 
 from ik_triangulation.ui import preferences
+from ik_triangulation.ui.gizmos.groups import TOOL
 from ik_triangulation.ui.menus import PIE
 
 from ..layouts import Recorder, context_now
@@ -63,3 +64,34 @@ def test_research_tools_are_as_the_installed_extension_says():
         addons = {preferences.ADDON: addon} if addon else {}
         context = SimpleNamespace(preferences=SimpleNamespace(addons=addons))
         assert preferences.has_research_tools(context) is shown
+
+
+def shortcuts():
+    """The shortcuts of extensions that call something by a name, as what they are."""
+    keymaps = bpy.context.window_manager.keyconfigs.addon.keymaps
+    items = [(keymap, item) for keymap in keymaps for item in keymap.keymap_items if hasattr(item.properties, "name")]
+    keys = "idname", "type", "value", "shift", "ctrl", "active"
+    return {
+        item.properties.name: (keymap.name, keymap.space_type, *(getattr(item, key) for key in keys))
+        for keymap, item in items
+    }
+
+
+def test_shortcuts_are_in_pose_mode_and_that_of_the_pie_menu_waits_to_be_switched_on(addon):
+    addon.unregister()
+    before = shortcuts()
+    assert not {PIE, TOOL} & before.keys()
+    addon.register()
+    found = shortcuts()
+    assert found.pop(PIE) == ("Pose", "EMPTY", "wm.call_menu_pie", "Y", "PRESS", 0, 0, False)
+    assert found.pop(TOOL) == ("Pose", "EMPTY", "wm.tool_set_by_id", "D", "PRESS", 1, 1, True)
+    assert found == before
+
+
+def test_a_shortcut_that_is_removed_leaves_the_others_of_its_keymap(addon):
+    before = shortcuts()
+    preferences.add_shortcut("wm.call_menu_pie", "Tried", "F5", alt=True)
+    assert shortcuts().keys() - before.keys() == {"Tried"}
+    preferences.remove_shortcut("Tried")
+    preferences.remove_shortcut("Tried")
+    assert shortcuts() == before
