@@ -143,3 +143,13 @@ def test_spaces_are_of_a_limb_that_has_a_target_and_one_is_removed_that_is_chose
     assert [each.type for each in owner.constraints] == ["COPY_SCALE"]
     rig.pose.bones["hand.L"].ik_triangulation.hold = True
     assert target_owner(bpy.context) is None
+
+
+def test_it_goes_to_the_first_frame_of_a_space_and_from_there_to_its_last_one():
+    rig, scene = followed_rig(60), bpy.context.scene
+    select(rig, "hand.L")
+    bpy.ops.pose.ik_triangulation_space_add(space=empty("Table").name, frame_start=10, frame_end=40)
+    for now, then in ((25, 10), (10, 40), (40, 10), (1, 10), (50, 10)):
+        scene.frame_set(now)
+        assert bpy.ops.pose.ik_triangulation_space_go() == {"FINISHED"}
+        assert scene.frame_current == then
