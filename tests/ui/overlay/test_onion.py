@@ -161,3 +161,26 @@ def test_figures_fade_with_their_distance_and_short_bones_are_lines():
     assert np.allclose(sticks, [figure[:, 1] for figure in found.values()])
     only = onion.coloured_figures({4: bones}, 4, past, future)
     assert np.allclose(only[0][1], (*past, GHOST[1]))
+
+
+def test_they_are_read_only_after_an_edit_and_not_while_the_shot_plays(rig, monkeypatch):
+    bpy.context.scene.ik_triangulation_ghosts.show = True
+    timers, asks = bpy.app.timers, onion._read_on
+    read(5)
+
+    def is_begun():
+        if timers.is_registered(asks):
+            timers.unregister(asks)
+        with viewport() as context:
+            onion.figures_of(context)
+        return timers.is_registered(asks)
+
+    bpy.context.scene.frame_set(7)
+    assert not is_begun(), "another frame is no edit"
+    _key(rig, {9: -1.0})
+    with monkeypatch.context() as patch:
+        patch.setattr(onion, "is_playing", lambda context: True)
+        assert not is_begun()
+    assert is_begun()
+    read(7)
+    assert not is_begun()
