@@ -84,6 +84,12 @@ def test_the_orientation_is_drawn_at_the_target_in_the_colors_of_its_axes():
     for line, axis in zip(shafts, (X, Y, Z), strict=True):
         assert (line.end - Y).normalized().dot(rotation @ axis) > 0.9999
         assert (line.start - Y).length > 0.5 * (line.end - Y).length  # what is at the target stays visible
+    for shaft, one, other in zip(*(sketch.lines[part::3] for part in range(3)), strict=True):
+        along = (shaft.end - shaft.start).normalized()
+        sides = [head.end - shaft.end for head in (one, other)]
+        assert {head.role for head in (one, other)} == {shaft.role}
+        assert all(side.dot(along) == pytest.approx(-0.08 * 0.4, abs=1e-6) for side in sides), "it points outwards"
+        assert (sides[0] - sides[1]).length == pytest.approx(2.0 * 0.035 * 0.4, abs=1e-6)
     assert not sketch.arcs
 
 
