@@ -105,10 +105,7 @@ def run_through(job: Job[T], progress: Progress | None = None) -> T:
         return parts.result
     finally:
         job.close()
-        if was_on:
-            gc.freeze()
-            gc.unfreeze()
-            gc.enable()
+        _collect_again(was_on)
 
 
 @contextmanager
@@ -119,8 +116,12 @@ def no_garbage_collection() -> Iterator[None]:
     try:
         yield
     finally:
-        if was_on:
-            # What was made meanwhile becomes old at once; else the next object made would have it all walked over.
-            gc.freeze()
-            gc.unfreeze()
-            gc.enable()
+        _collect_again(was_on)
+
+
+def _collect_again(was_on: bool) -> None:
+    """Resume garbage collection if it was on; what was made meanwhile is old at once, or it would be walked over."""
+    if was_on:
+        gc.freeze()
+        gc.unfreeze()
+        gc.enable()

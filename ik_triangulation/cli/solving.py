@@ -29,6 +29,7 @@ from ..rig.body import RigBody
 from ..rig.limb import Limb, has_limbs, saved_reach
 from ..settings import (
     BendSettings,
+    ChainSettings,
     Flag,
     FrameSettings,
     GoalSettings,
@@ -224,7 +225,7 @@ def _range(arguments: Namespace, limbs: list[Limb], scene: Scene) -> tuple[int, 
     return spans.pop()
 
 
-_OF_A_LIMB = ("bones", "target", "preset", "chain_count", "all")
+_OF_A_LIMB = ("bones", "preset", "all")
 _OF_ALL = (
     "tolerance",
     "angle_tolerance",
@@ -330,7 +331,7 @@ def _given_armature(arguments: Namespace, scene: Scene) -> Object:
 
 def _check_options(arguments: Namespace) -> None:
     """Raise SettingError for options that single limbs have and bodies do not."""
-    groups = settings_of(GoalSettings, BendSettings, MethodSettings, PostureSettings)
+    groups = settings_of(ChainSettings, GoalSettings, BendSettings, MethodSettings, PostureSettings)
     flags = {name: row.flag.name for name, row in groups.items() if isinstance(row.flag, Flag)}
     taken = ("smoothing", *_OF_ALL)
     for name in (*_OF_A_LIMB, *flags):

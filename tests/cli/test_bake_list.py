@@ -3,7 +3,9 @@
 
 import json
 import shutil
+import signal
 import sys
+from io import StringIO
 
 import bpy
 import pytest
@@ -177,3 +179,57 @@ def test_lines_are_numbers_spans_and_steps(run):
         code, _, said = run("bake-list", "x.txt", "--output", "y", "--lines", wrong)
         assert code == USAGE
         assert "names no lines. Write them as 7, 1-20 or 3-5,9." in said
+
+
+def test_a_worker_bakes_the_shots_that_come_on_its_input_and_answers_each(addon, shots, tmp_path, capfd, monkeypatch):
+    out, about = tmp_path / "out/rig.blend", tmp_path / "out/rig.json"
+    rows = [(shots / "rig.blend", out, about), (shots / "none.blend", tmp_path / "none.blend", tmp_path / "none.json")]
+    lines = [json.dumps([str(path) for path in row]) for row in rows]
+    monkeypatch.setattr(sys, "stdin", StringIO("\n".join(lines)))
+    words = ["bake-list", "list.txt", "--output", str(tmp_path), "--worker", "WORD", "--tip", "Bone 3"]
+    capfd.readouterr()
+    assert main([*words, "--target", "Far", "--accept-misses"]) == DONE
+    answers = [json.loads(row[4:]) for row in capfd.readouterr().out.splitlines() if row.startswith("WORD")]
+    failure = f"There is no file '{shots / 'none.blend'}'. Name a .blend file."
+    assert answers == [[DONE, ""], [MISSED, "Bone 3 at 6 frames"], [FAILED, failure]]
+    assert (report(about)["reached"], report(about)["command"]) == (False, "bake")
+    assert out.exists()
+    assert report(tmp_path / "none.json")["error"] == failure
+    assert not bpy.data.filepath, "what failed is closed"
+
+
+def test_a_list_that_cannot_be_read_is_a_failure_of_the_job(addon, tmp_path, capfd):
+    listed = tmp_path / "shots.txt"
+    for content, reason in ((None, "No such file or directory"), (b"\xff", "codec can't decode byte")):
+        if content:
+            listed.write_bytes(content)
+        for words in ([], ["--openjd"]):
+            assert main(["bake-list", str(listed), "--output", str(tmp_path), "--all", *words]) == FAILED
+            out, said = capfd.readouterr()
+            assert f"IK Triangulation: The list of shots '{listed}' cannot be read: " in said
+            assert reason in said
+            assert out == (f"openjd_fail: {said.removeprefix('IK Triangulation: ')}" if words else "")
+
+
+def test_a_shot_whose_folder_cannot_be_made_fails_alone_and_the_job_is_told(addon, shots, baked, tmp_path):
+    (tmp_path / "baked").mkdir()
+    (tmp_path / "baked/a").write_text("no folder")
+    code, out, said = baked(["a/rig.blend", "b.fbx"], "--openjd")
+    assert code == FAILED
+    first = f"a/rig.blend: failed: '{tmp_path / 'baked/a'}' cannot be written: File exists."
+    other = "b.fbx: failed: Line 2 of shots.txt is 'b.fbx'. Name a .blend file in the folder of the list."
+    assert out.splitlines() == [
+        "openjd_status: a/rig.blend", "openjd_progress: 50.0", f"openjd_status: {first}", f"openjd_fail: {first}",
+        "openjd_status: b.fbx", "openjd_progress: 100.0", f"openjd_status: {other}", f"openjd_fail: {other}",
+    ]  # fmt: skip
+    assert said.splitlines() == [f"1 of 2: {first}", f"2 of 2: {other}", "2 shots: 0 reached, 0 missed, 2 failed"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals as on Unix")
+def test_a_list_that_is_stopped_leaves_by_the_signal_and_gives_it_back(addon, baked, monkeypatch):
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(bake_list, "_bake", lambda *_: signal.raise_signal(signal.SIGTERM))
+    with pytest.raises(SystemExit) as left:
+        baked(["rig.blend"])
+    assert left.value.code == 128 + signal.SIGTERM
+    assert signal.getsignal(signal.SIGTERM) == before

@@ -4,13 +4,14 @@
 import os
 import shutil
 import stat
+from errno import EIO, ENAMETOOLONG
 from pathlib import Path
 
 import bpy
 import pytest
 
 from ik_triangulation.cli import main
-from ik_triangulation.cli.blend import note_saved
+from ik_triangulation.cli.blend import note_saved, write_blend
 
 from ..commands import DONE, FAILED, opened
 from .files import LIMB, contents, keyed, posix
@@ -98,3 +99,15 @@ def test_a_file_that_was_changed_since_it_was_read_is_left_as_it_is(addon, rig_f
     note_saved()
     assert main(["bake", *LIMB, "--overwrite"]) == DONE
     assert main(["bake", *LIMB, "--frame-end", "3", "--overwrite"]) == DONE, "its own change"
+
+
+def test_a_file_that_blender_cannot_write_is_told_in_its_words(addon, tmp_path):
+    with pytest.raises(OSError, match=r"[Cc]annot") as fault:
+        write_blend(tmp_path / "no/folder.blend", remap=False)
+    assert fault.value.errno == EIO
+    assert not fault.value.strerror.startswith("Error: ")
+    assert not fault.value.strerror.endswith(".")
+    assert "\n" not in fault.value.strerror
+    with pytest.raises(OSError, match="The path is too long: Blender takes 1023 bytes") as fault:
+        write_blend(tmp_path / ("x" * 1023), remap=False)
+    assert fault.value.errno == ENAMETOOLONG

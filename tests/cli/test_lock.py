@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -103,3 +104,53 @@ def test_two_runs_at_once_on_one_file_both_have_their_keys_in_it(rig_file):
             assert set(range(first, last + 1)) <= found
         assert not [path for path in rig_file.parent.iterdir() if path.name[0] == "."]
     print(f"Two at once: {len(codes)} rounds, exit codes {sorted(set(codes))}")
+
+
+def test_the_lock_stands_beside_the_file_under_a_name_that_the_disk_takes(tmp_path):
+    assert lock_of(tmp_path / "shot.blend") == tmp_path / ".shot.blend.lock"
+    names = {"x" * length: lock_of(tmp_path / ("x" * length)).name for length in (227, 230, 231, 250)}
+    assert [len(name) for name in names.values()] == [233, 38, 38, 38]
+    assert len(set(names.values())) == 4, "each file has its own"
+    for name in names:
+        with locked(tmp_path / name):
+            assert lock_of(tmp_path / name).exists()
+
+
+def test_what_is_half_made_is_taken_over_after_half_a_minute(rig_file):
+    lock, gone = lock_of(rig_file), {"pid": 2**22 + 1, "host": socket.gethostname(), "token": "x"}
+    claim = lock.with_name(f"{lock.name}.x")
+
+    def aged(path, text, seconds):
+        path.write_text(text)
+        os.utime(path, (time.time() - seconds,) * 2)
+
+    for seconds, free in ((20, False), (40, True)):
+        aged(lock, "{", seconds)
+        if free:
+            with locked(rig_file, 0.0):
+                pass
+            continue
+        with pytest.raises(IKError, match="is being changed by another process"), locked(rig_file, 0.0):
+            pass
+        lock.unlink()
+    for seconds, free in ((20, False), (40, True)):  # a process that was taking over when it ended
+        aged(claim, "{", seconds)
+        aged(lock, json.dumps(gone), 0)
+        if free:
+            with locked(rig_file, 0.2):
+                assert json.loads(lock.read_text())["pid"] == os.getpid()
+            continue
+        with pytest.raises(IKError, match=f"is being changed by process {gone['pid']} on"), locked(rig_file, 0.0):
+            pass
+        claim.unlink()
+    assert list(rig_file.parent.iterdir()) == [rig_file]
+
+
+def test_a_lock_that_another_one_holds_by_the_end_is_left_to_it(rig_file):
+    with locked(rig_file):
+        lock_of(rig_file).write_text(json.dumps({"pid": 1, "host": "elsewhere", "token": "theirs"}))
+    assert lock_of(rig_file).exists()
+    told = []
+    with pytest.raises(IKError, match="process 1 on elsewhere"), locked(rig_file, 0.12, told.append):
+        pass
+    assert told == [f"Waiting for process 1 on elsewhere to finish with '{rig_file}'"]

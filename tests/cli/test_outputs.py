@@ -9,12 +9,15 @@ import os
 import shutil
 import subprocess
 import sys
+from argparse import Namespace
 from pathlib import Path
 
 import bpy
 import pytest
 
 from ik_triangulation.cli import main
+from ik_triangulation.cli.outputs import check_outputs, keep_versions, outputs_of, written
+from ik_triangulation.errors import IKError
 from ik_triangulation.presets import SUFFIX
 
 from ..commands import DONE, FAILED, command, opened, told
@@ -212,3 +215,70 @@ def test_a_failure_is_reported_in_a_folder_that_is_made(run, rig_file, tmp_path)
     made = json.loads(report.read_text())
     assert (made["reached"], made["tips"], made["missed"]) == (False, [], [])
     assert made["error"]
+
+
+@pytest.mark.parametrize(
+    ("count", "there", "kept"),
+    [
+        (0, {}, {}),
+        (1, {}, {1: "old"}),
+        (1, {1: "older"}, {1: "old"}),
+        (3, {1: "a", 2: "b", 3: "c"}, {1: "old", 2: "a", 3: "b"}),
+        (3, {2: "b"}, {1: "old", 3: "b"}),
+    ],
+)
+def test_as_many_older_versions_are_kept_as_blender_keeps(count, there, kept, tmp_path):
+    file, old = tmp_path / "shot.blend", tmp_path / "old"
+    old.write_text("old")
+    for number, text in there.items():
+        Path(f"{file}{number}").write_text(text)
+    keep_versions(file, old, count)
+    assert {int(path.name[-1]): path.read_text() for path in tmp_path.glob("shot.blend?")} == kept
+    assert old.exists() == (count == 0)
+
+
+def test_files_are_written_together_or_not_at_all(tmp_path):
+    one, two, gone = tmp_path / "one", tmp_path / "two", tmp_path / "no/folder"
+    two.write_text("before")
+
+    def text_of(path):
+        path.write_text("now")
+
+    def refuse():
+        raise IKError("Not now.")
+
+    for files, check, message in (
+        ({one: text_of, two: text_of}, refuse, r"Not now\."),
+        ({one: text_of, gone: text_of}, refuse, "cannot be written: No such file or directory"),
+    ):
+        with pytest.raises(IKError, match=message), written(files, check):
+            pass
+        assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"two": "before"}
+    with written({one: text_of, two: text_of}, lambda: None) as kept:
+        assert {path.name for path in kept} == {"two"}
+        assert kept[two.resolve()].read_text() == "before"
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"one": "now", "two": "now"}
+
+
+def test_outputs_are_those_that_name_a_file(addon, tmp_path):
+    assert outputs_of(Namespace(output=None, json="-", png=tmp_path / "map.png")) == {"--png": tmp_path / "map.png"}
+    assert outputs_of(Namespace(json="report.json")) == {"--json": Path("report.json")}
+    nothing = Namespace(file=None, json="-", overwrite=False)
+    check_outputs(nothing)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with pytest.raises(IKError, match="There is no file to overwrite"):
+        check_outputs(Namespace(file=None, json=None, overwrite=True))
+    with pytest.raises(IKError, match=r"x{50}\.\.\.y{90}' cannot be written"):
+        check_outputs(Namespace(file=None, json="/no/" + 150 * "x" + 150 * "y"))
+
+
+@posix
+def test_on_a_disk_that_ignores_case_names_that_differ_by_it_are_one_file(addon, tmp_path):
+    folder, given = tmp_path / "Shots", {"file": None, "overwrite": False}
+    folder.mkdir()
+    both = Namespace(output=folder / "one", json=str(folder / "ONE"), **given)
+    check_outputs(both)
+    (tmp_path / "sHOTS").symlink_to(folder)  # as such a disk has every folder by any case
+    with pytest.raises(IKError, match="--output and --json are the same file"):
+        check_outputs(both)
+    check_outputs(Namespace(output=folder / "one", json=str(folder / "other"), **given))

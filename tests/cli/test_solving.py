@@ -128,6 +128,17 @@ FAILURES = {
         ["reach", "FILE", "--tip", "Bone 3", "--stops", "Target:9", "--hold", "2", "--discard"],
         "Leave out --frame-end and --hold",
     ),
+    "a tip above the last bone": (
+        ["bake", "FILE", "--bones", "Bone 2", "Bone 3", "--tip", "Bone 2", "--discard"],
+        "'Bone 2' is not the last of the bones named. Use either --tip or --bones",
+    ),
+    "a body that is none": (["bake", "FILE", "--body", "--discard"], "No limbs of 'Rig' are solved together"),
+    "a body and a setting of limbs": (
+        ["bake", "FILE", "--body", "--pole-weight", "0.5", "--discard"],
+        "--pole-weight is for single limbs",
+    ),
+    "a body and a chain": (["reach", "FILE", "--body", "--chain-length", "2", "--discard"], "--chain-length is for"),
+    "an unknown preset": (["bake", "FILE", "--tip", "Bone 3", "--preset", "Tail of", "--discard"], "'Tail of'"),
     "all limbs and one": (["bake", "FILE", "--all", "--tip", "Bone 3", "--discard"], "--all bakes every limb"),
     "nothing to overwrite": (["bake", "--tip", "Bone 3", "--overwrite"], "There is no file to overwrite"),
     "an unknown pole": (

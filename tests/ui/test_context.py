@@ -4,11 +4,16 @@
 import bpy
 import pytest
 
+from ik_triangulation.errors import ChainError, RigError
 from ik_triangulation.jobs.live import following as live
 from ik_triangulation.ui.context import (
     active_armature,
     active_bone,
+    active_limb,
     cannot_edit,
+    cannot_pose,
+    cannot_solve,
+    cannot_solve_alone,
     choose_limb,
     limbs_at_target,
     own_armature,
@@ -337,3 +342,35 @@ def test_with_the_target_active_a_solve_is_one_step_of_undo():
     assert active_bone(bpy.context) == rig.pose.bones["Bone 3"]
     bpy.ops.ed.redo()
     assert [tuple(bone.rotation_quaternion) for bone in bpy.data.objects["Rig"].pose.bones] == solved
+
+
+def test_what_keeps_the_active_limb_from_being_solved_is_said():
+    context = bpy.context
+    assert active_armature(context) is None
+    for ask in (cannot_edit, cannot_pose, cannot_solve, cannot_solve_alone):
+        assert ask(context) == "Select an armature, or the target of a limb"
+    with pytest.raises(RigError, match="No armature is active"):
+        active_limb(context)
+    rig, target = standard()
+    assert cannot_solve_alone(context) is cannot_solve(context) is None
+    assert active_limb(context).target == target
+    stored = rig.pose.bones["Bone 3"].ik_triangulation
+    stored.hold = True
+    assert cannot_solve(context) is None
+    assert cannot_solve_alone(context) == "'Bone 3' is held and has no target"
+    stored.hold, stored.target = False, None
+    context.view_layer.update()
+    assert cannot_solve(context) == cannot_solve_alone(context) == "Choose a target for 'Bone 3'"
+    assert active_limb(context, target).target == target
+    rig.data.pose_position = "REST"
+    assert cannot_edit(context) is None
+    for ask in (cannot_pose, cannot_solve, cannot_solve_alone):
+        assert ask(context) == "'Rig' is in Rest Position. Switch to Pose Position"
+    rig.data.pose_position, rig.data.bones.active = "POSE", None
+    assert cannot_pose(context) is None
+    assert cannot_solve(context) == "Make the bone at the end of the limb active"
+    with pytest.raises(ChainError, match="'Rig' has no active bone"):
+        active_limb(context)
+    for mode, reason in (("EDIT", "Leave Edit Mode first"), ("OBJECT", None)):
+        bpy.ops.object.mode_set(mode=mode)
+        assert cannot_edit(context) == reason

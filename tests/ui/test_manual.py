@@ -114,3 +114,18 @@ def test_a_manual_on_the_web_needs_no_files(addon, monkeypatch):
     assert manual.address() == "https://example.org/manual/"
     find = bpy.types.WM_OT_doc_view_manual._lookup_rna_url
     assert find("bpy.ops.pose.ik_triangulation_live", verbose=False) == "https://example.org/manual/pose.html#live"
+
+
+def test_the_manual_is_opened_in_the_browser_and_what_keeps_it_from_that_is_said(addon, monkeypatch):
+    opened = []
+    monkeypatch.setattr(manual, "WEB", "https://example.org/manual/")
+    monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or True)
+    assert bpy.ops.wm.ik_triangulation_manual() == {"FINISHED"}
+    assert opened == ["https://example.org/manual/"]
+
+    def refuse():
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(manual, "urls", refuse)
+    with pytest.raises(RuntimeError, match=r"The manual cannot be prepared: .*No space left on device"):
+        bpy.ops.wm.ik_triangulation_manual()

@@ -6,13 +6,15 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
+from ik_triangulation.jobs.live import following as live
 from ik_triangulation.ui.menus import PIE, VIEW3D_MT_ik_triangulation, VIEW3D_MT_ik_triangulation_pie
 
-from ..layouts import Recorder, context_now
+from ..layouts import Recorder, check_pictures, context_now
 from ..rigs import chain_rig, configure, empty
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
+MENU, PIES = VIEW3D_MT_ik_triangulation, VIEW3D_MT_ik_triangulation_pie
 POSING = ("VIEW3D_MT_pose", "VIEW3D_MT_pose_context_menu")
 OBJECTS = ("VIEW3D_MT_object", "VIEW3D_MT_object_context_menu")
 
@@ -64,3 +66,21 @@ def test_the_pie_menu_has_eight_entries_and_its_shortcut_is_off():
     items = [item for keymap in keyconfig.keymaps for item in keymap.keymap_items] if keyconfig else []
     ours = [item for item in items if item.properties and getattr(item.properties, "name", "") == PIE]
     assert [item.active for item in ours] == [False] * len(ours)
+
+
+def drawn_menu(menu):
+    context = context_now()
+    layout = Recorder(context, kind="menu")
+    menu.draw(SimpleNamespace(layout=SimpleNamespace(menu_pie=lambda: layout) if menu is PIES else layout), context)
+    return "".join(f"{line}\n" for line in layout.picture())
+
+
+def test_the_menus_are_drawn_as_in_their_pictures():
+    rig = chain_rig(3)
+    found = {("menus", "without a limb"): drawn_menu(MENU)}
+    configure(rig, "Bone 2", target=empty())
+    found |= {("menus", "limb"): drawn_menu(MENU), ("menus", "pie"): drawn_menu(PIES)}
+    live.start(rig, "Bone 2")
+    found["menus", "live limb"] = drawn_menu(MENU)
+    live.stop_all()
+    check_pictures(found)

@@ -119,8 +119,6 @@ class Guides:
 
     def __init__(self) -> None:
         self._handle: Any = None
-        self._pivot = Vector()
-        self._lines: tuple[GuideLine, ...] = ()
 
     def show(self, pivot: Vector, lines: Sequence[GuideLine]) -> None:
         """Draw these lines through `pivot` from the next redraw on."""

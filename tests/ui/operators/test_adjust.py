@@ -4,10 +4,12 @@
 import bpy
 import pytest
 
+from ik_triangulation.errors import TargetError
 from ik_triangulation.presets import find_preset
 from ik_triangulation.presets.file import read_preset
 from ik_triangulation.presets.limb import apply_preset
 from ik_triangulation.rig.by_hand.record import recorded_bake
+from ik_triangulation.ui.operators import bake
 
 from ...presets.arms import arm, values
 from ...rigs import all_keys, configure, curves_of, empty, key_frames, key_location, nothing_lost
@@ -97,3 +99,23 @@ def test_what_fails_leaves_no_preset_behind():
         bpy.ops.pose.ik_triangulation_bake(preset="Human Arm", frame_start=9, frame_end=2)
     with nothing_lost(), pytest.raises(RuntimeError, match="Preset 'Claw' is not there"):
         bpy.ops.pose.ik_triangulation_bake(preset="Claw")
+
+
+@pytest.mark.parametrize("name", ["solve", "bake", "reach"])
+def test_what_fails_after_a_preset_was_loaded_gives_all_settings_back(name, monkeypatch):
+    rig, bones = arm_to_bake()
+    loaded = []
+    for bone in bones:
+        joint = rig.pose.bones[bone].ik_triangulation_joint
+        joint.source, joint.kind, joint.minimum, joint.axis = "OWN", "EULER", (-0.1, -0.2, -0.3), (0.0, 1.0, 0.0)
+    before = repr(values(rig))
+
+    def fail(*_):
+        loaded.append(repr(values(rig)))
+        raise TargetError("It went wrong")
+
+    monkeypatch.setattr(bake, "adjusted", fail)
+    with nothing_lost(), pytest.raises(RuntimeError, match="It went wrong"):
+        getattr(bpy.ops.pose, f"ik_triangulation_{name}")(preset="Human Arm")
+    assert loaded != [before]
+    assert repr(values(rig)) == before

@@ -86,3 +86,22 @@ def test_the_button_says_so():
         assert is_baked(rig, BONES)
     assert not is_baked(rig, ["Bone 0"])
     assert all_keys(rig)
+
+
+def test_re_bake_takes_the_settings_of_the_bake_before_and_not_those_of_the_limb():
+    rig, target = standard()
+    with pytest.raises(RuntimeError, match="bake"):
+        bpy.ops.pose.ik_triangulation_rebake()
+    bake(1, 20)
+    rig.pose.bones["Bone 3"].ik_triangulation.interpolation = "CONSTANT"
+    correct(rig)
+    assert bpy.ops.pose.ik_triangulation_rebake() == {"FINISHED"}
+    assert "CONSTANT" not in {key.interpolation for curve in curves_of(rig) for key in curve.keyframe_points}
+    assert list(made_by_hand(rig, BONES, 1, 20)["Bone 2"]) == [10]
+    assert all(distance(rig, target, frame) < 1.1e-3 for frame in (1, 5, 15, 20))
+    rig.data.bones.active = None
+    with pytest.raises(RuntimeError, match="Make the bone at the end of the limb active"):
+        bpy.ops.pose.ik_triangulation_rebake()
+    rig.data.pose_position = "REST"
+    with pytest.raises(RuntimeError, match="is in Rest Position"):
+        bpy.ops.pose.ik_triangulation_rebake()

@@ -12,8 +12,10 @@ from ik_triangulation.jobs.edits import mirror
 from ik_triangulation.rig import limb
 from ik_triangulation.ui.operators import bake, edit, limbs
 from ik_triangulation.ui.operators.base import IKOperator
+from ik_triangulation.ui.overlay import trail
 
 from ...rigs import armature, evaluated_tip, nothing_lost
+from .led import BACK, GOES_ON
 from .rebuilt import standard
 
 pytestmark = pytest.mark.usefixtures("empty_scene", "addon")
@@ -232,3 +234,58 @@ def test_targets_that_were_made_are_removed_and_counted(said, monkeypatch, count
     assert rig.select_get()
     text = "3 targets removed, and the keys kept" if count else "There is no target that was made for a limb"
     assert said() == [("INFO", text)]
+
+
+@pytest.mark.parametrize(("given", "other"), [({"value": (0.0, 0.0, 0.1)}, "pull"), ({"shift": 3}, "retime")])
+def test_a_trail_drag_without_a_mouse_is_the_pull_or_the_retiming_of_the_other_buttons(given, other):
+    how, places = {"frame": AT, "falloff": 8, "profile": "SHARP"}, []
+    for name, words in (("trail_drag", given), (other, {"tip": TIP, "offset": next(iter(given.values()))})):
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        rig, _ = standard()
+        bpy.context.scene.frame_end = LAST
+        bpy.ops.pose.ik_triangulation_bake(frame_start=1, frame_end=LAST)
+        before = [tip_at(rig, frame) for frame in (5, 17, AT, 25)]
+        assert getattr(bpy.ops.pose, f"ik_triangulation_{name}")(**how, **words) == {"FINISHED"}
+        places.append([tip_at(rig, frame) - place for frame, place in zip((5, 17, AT, 25), before, strict=True)])
+    assert places[0] == places[1]
+    far, near, here, after = (way.length for way in places[0])
+    assert far < 1e-5 < near < here > after > 1e-5
+
+
+def test_what_is_dragged_ends_with_the_drag_whatever_goes_wrong(baked, led, monkeypatch):
+    """A fault while the mouse moves, while it rests or at the end: all is as before, and the trail is read again."""
+    rig, _ = baked
+
+    def begun(hand):
+        hand.start = hand.view.place(evaluated_tip(rig, TIP))
+        assert hand.begin() == GOES_ON
+        hand.move(12.0, 6.0)
+        hand.press("TIMER")
+
+    def fail(*_):
+        raise TargetError("It went wrong")
+
+    def broken(moment):
+        def scenario(hand, operator):
+            begun(hand)
+            of, name, key = {
+                "shown": (operator, "_show", "WHEELUPMOUSE"),
+                "rests": (operator._drag, "settle", "TIMER"),
+                "ends": (operator._drag, "finish", "LEFTMOUSE"),
+            }[moment]
+            setattr(of, name, fail)
+            if moment == "ends":
+                assert hand.press(key) == BACK
+            else:
+                with pytest.raises(TargetError):
+                    hand.press(key)
+            assert not hand.context.timers
+            assert trail._state.drag is None
+
+        led("pose.ik_triangulation_trail_drag", scenario, falloff=8)
+
+    with nothing_lost():
+        broken("shown")
+        broken("rests")
+        with pytest.raises(RuntimeError, match="IK Triangulation: It went wrong"):
+            broken("ends")

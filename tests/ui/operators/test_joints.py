@@ -9,6 +9,7 @@ import pytest
 from ik_triangulation.jobs import joint_tools as joints
 from ik_triangulation.kinematics.rotation import about
 
+from ...bodies import human_rig
 from ...jobs.hinges import AXIS, keyed, settings
 from ...rigs import (
     chain_rig,
@@ -84,3 +85,21 @@ def test_every_operator_can_be_undone():
     for name in OPERATORS:
         cls = getattr(bpy.types, f"POSE_OT_ik_triangulation_joint_{name}")
         assert cls.bl_options == {"REGISTER", "UNDO"}
+
+
+def test_what_is_changed_is_said_with_the_bones(capfd):
+    rig = human_rig()
+    for bone in rig.pose.bones:
+        bone.use_ik_limit_x, bone.ik_max_x = True, 0.5
+
+    def said(name, *bones, active):
+        select(rig, *bones, active=active)
+        capfd.readouterr()
+        assert operator(name)() == {"FINISHED"}
+        return [line for line in capfd.readouterr().out.splitlines() if line.startswith("Info: ")]
+
+    assert said("own", "forearm.L", "shin.L", active="shin.L") == ["Info: Custom limits: forearm.L, shin.L"]
+    assert said("mirror", "forearm.L", active="forearm.L") == ["Info: Mirrored to: forearm.R"]
+    assert said("copy", "forearm.L", "forearm.R", "shin.L", active="shin.L") == [
+        "Info: Joint of shin.L to: forearm.L, forearm.R"
+    ]

@@ -164,3 +164,20 @@ def test_there_is_nothing_to_remove_without_a_map():
     standard(3)
     with nothing_lost(), pytest.raises(RuntimeError, match="There is no map of 'Bone 2'"):
         bpy.ops.pose.ik_triangulation_map_remove()
+
+
+def test_a_map_of_a_kind_is_removed_or_there_is_none(capfd):
+    standard(3)
+    remove = bpy.ops.pose.ik_triangulation_map_remove
+    with pytest.raises(RuntimeError, match="There is no map of 'Bone 2'"):
+        remove()
+    bpy.ops.pose.ik_triangulation_map(solver="CCD", size=8, finish=False)
+    capfd.readouterr()
+    assert remove(kind="REACH") == {"CANCELLED"}
+    assert "There is no such map of 'Bone 2'" in capfd.readouterr().out
+    assert len(bpy.data.images) == 1
+    assert remove(kind="MAP") == {"FINISHED"}
+    assert not bpy.data.images
+    bpy.context.active_object.data.bones.active = None
+    with pytest.raises(RuntimeError, match="Make the bone at the end of the limb active"):
+        remove()

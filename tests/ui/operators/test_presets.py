@@ -42,3 +42,24 @@ def test_the_operators_load_keep_and_remove():
         bpy.ops.pose.ik_triangulation_preset_add(name="Human Arm", remove_name=True)
     assert bpy.ops.pose.ik_triangulation_preset_add(name="My Arm", remove_name=True) == {"FINISHED"}
     assert names() == BUILT_IN
+
+
+def test_a_preset_that_cannot_be_kept_or_removed_says_why(monkeypatch):
+    rig, _ = arm()
+    configure(rig, "hand", chain_count=3, target=empty())
+    add = bpy.ops.pose.ik_triangulation_preset_add
+    with monkeypatch.context() as patch:
+        patch.setattr(bpy.utils, "user_resource", lambda *_, **more: "")
+        with pytest.raises(RuntimeError, match=r"folder for presets cannot be created\. Check its permissions"):
+            add(name="My Arm")
+    assert add(name="My Arm") == {"FINISHED"}
+    with monkeypatch.context() as patch:
+
+        def refuse(path):
+            raise PermissionError(13, "Permission denied")
+
+        patch.setattr(Path, "unlink", refuse)
+        with pytest.raises(RuntimeError, match=r"My_Arm.json' cannot be removed: Permission denied\."):
+            add(name="My Arm", remove_name=True)
+    assert "My_Arm" in {name.replace(" ", "_") for name in names()}
+    assert add(name="My Arm", remove_name=True) == {"FINISHED"}

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What operators show in Adjust Last Operation, and what of it is greyed out as it counts for nothing."""
 
+from types import SimpleNamespace
+
 import bpy
 import pytest
 
 from ik_triangulation.ui.operators.base import IKOperator
 
-from ...layouts import Recorder
+from ...layouts import Recorder, check_pictures, context_now
 
 pytestmark = pytest.mark.usefixtures("empty_scene", "addon")
 
@@ -58,10 +60,20 @@ def test_an_operator_shows_what_can_be_adjusted(monkeypatch, name, given, shown)
         monkeypatch.setattr(IKOperator, "column", lambda operator: layout)
         self.draw(context)
         drawn.extend(layout.drawn)
+        title_of = " ".join(map(str, (name, *(f"{key}={value}" for key, value in given.items()))))
+        drawn.append({("operators", title_of): "".join(f"{line}\n" for line in layout.picture())})
         return {"CANCELLED"}
 
     monkeypatch.setattr(operator, "execute", execute, raising=False)
     monkeypatch.setattr(operator, "poll", classmethod(lambda cls, context: True), raising=False)
     getattr(bpy.ops.pose, f"ik_triangulation_{name}")("EXEC_DEFAULT", **given)
+    *drawn, picture = drawn
     shown = [*shown, *COMFORT, *ALL_KEYS] if name == "reach" else shown
     assert drawn == shown
+    check_pictures(picture)
+
+
+def test_their_labels_are_left_of_the_values_and_there_are_no_key_buttons():
+    layout = Recorder(context_now(), kind="panel")
+    IKOperator.column(SimpleNamespace(layout=layout)).label(text="A label")
+    assert layout.picture() == ['panel use_property_split=True use_property_decorate=False: "A label"']

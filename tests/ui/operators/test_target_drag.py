@@ -9,6 +9,7 @@ import pytest
 from mathutils import Vector
 
 from ik_triangulation.jobs.live import following as live
+from ik_triangulation.ui.operators.target_drag import cannot_drag
 
 from ...jobs.dragging import PLACE, TIP, apart, rotations, standard, update
 from ...rigs import evaluated_tip, nothing_lost
@@ -244,3 +245,13 @@ def test_a_drag_from_the_sidebar_is_in_the_viewport_beside_it(led):
 
     led(MOVES[0], scenario)
     assert target.location == start
+
+
+def test_any_bone_can_be_dragged_in_pose_mode_alone():
+    rig, _ = standard()
+    assert cannot_drag(bpy.context) is None
+    rig.data.pose_position = "REST"
+    assert cannot_drag(bpy.context) == f"'{rig.name}' is in Rest Position. Switch to Pose Position"
+    rig.data.pose_position = "POSE"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert cannot_drag(bpy.context) == "Switch to Pose Mode"

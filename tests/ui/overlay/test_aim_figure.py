@@ -6,7 +6,7 @@ from math import radians
 import pytest
 from mathutils import Quaternion, Vector
 
-from ik_triangulation.goals import Direction, Orientation, Point
+from ik_triangulation.goals import Direction, LookAt, Orientation, Point
 from ik_triangulation.ui.overlay.figure import add_distance, add_turn, role_of
 from ik_triangulation.ui.overlay.limb import Aim
 from ik_triangulation.ui.overlay.sketch import Role, Sketch
@@ -84,6 +84,12 @@ def test_the_orientation_is_drawn_at_the_target_in_the_colors_of_its_axes():
     for line, axis in zip(shafts, (X, Y, Z), strict=True):
         assert (line.end - Y).normalized().dot(rotation @ axis) > 0.9999
         assert (line.start - Y).length > 0.5 * (line.end - Y).length  # what is at the target stays visible
+    for shaft, one, other in zip(*(sketch.lines[part::3] for part in range(3)), strict=True):
+        along = (shaft.end - shaft.start).normalized()
+        sides = [head.end - shaft.end for head in (one, other)]
+        assert {head.role for head in (one, other)} == {shaft.role}
+        assert all(side.dot(along) == pytest.approx(-0.08 * 0.4, abs=1e-6) for side in sides), "it points outwards"
+        assert (sides[0] - sides[1]).length == pytest.approx(2.0 * 0.035 * 0.4, abs=1e-6)
     assert not sketch.arcs
 
 
@@ -107,3 +113,16 @@ def test_without_an_orientation_there_is_nothing_to_turn():
     sketch = turn(aim(Y))
     assert not sketch.lines
     assert not sketch.arcs
+
+
+@pytest.mark.parametrize("close", [True, False])
+def test_a_look_is_a_dashed_line_from_the_bone_to_what_is_looked_at(close):
+    ahead = Vector((0.0, 2.0, 3.0))
+    sketch = turn(aim(Y, LookAt(ahead, X, 0.5 * Z), close=close, turned=close))
+    assert not sketch.arcs
+    first, *_, last = sketch.lines
+    assert {line.role for line in sketch.lines} == {Role.REACHED if close else Role.MISSED}
+    tip = straight((1.0, 1.0)).rest_pose().tip
+    assert (first.start - tip - 0.5 * Z).length < 1e-6
+    assert (last.end - ahead).length < 1e-6
+    assert len(sketch.lines) > 3

@@ -2,6 +2,7 @@
 """What is drawn over the viewport, when, and that drawing changes nothing and never fails."""
 
 import sys
+from types import SimpleNamespace
 
 import bpy
 import gpu
@@ -200,3 +201,32 @@ def test_the_line_goes_from_the_tip_to_the_aim():
         x, y, _, w = matrix @ place.to_4d()
         column, row = (int((x / w + 1.0) * 200.0), int((y / w + 1.0) * 150.0))
         assert image[row - 2 : row + 3, column - 2 : column + 3, 0].max() > 0.3
+
+
+def region(kind, alignment, x=100, y=50, width=800, height=600):
+    """A region of an area whose viewport begins at (100, 50) on the screen."""
+    return SimpleNamespace(type=kind, alignment=alignment, x=x, y=y, width=width, height=height)
+
+
+@pytest.mark.parametrize(
+    ("covering", "left"),
+    [
+        ([], (0.0, 0.0, 800.0, 600.0)),
+        ([region("TOOLS", "LEFT", width=40)], (40.0, 0.0, 800.0, 600.0)),
+        ([region("UI", "RIGHT", x=640, width=260)], (0.0, 0.0, 540.0, 600.0)),
+        ([region("UI", "LEFT", width=260), region("TOOLS", "LEFT", width=40)], (260.0, 0.0, 800.0, 600.0)),
+        ([region("UI", "RIGHT", x=640), region("TOOLS", "RIGHT", x=860)], (0.0, 0.0, 540.0, 600.0)),
+        ([region("HEADER", "TOP", y=624), region("TOOL_HEADER", "TOP", y=600)], (0.0, 0.0, 800.0, 550.0)),
+        (
+            [region("HEADER", "BOTTOM", height=26), region("TOOL_HEADER", "BOTTOM", height=52)],
+            (0.0, 52.0, 800.0, 600.0),
+        ),
+        ([region("TOOLS", "LEFT", width=1), region("UI", "RIGHT", x=899, height=1)], (0.0, 0.0, 800.0, 600.0)),
+        ([region("TOOLS", "LEFT", width=2), region("HEADER", "BOTTOM", height=2)], (2.0, 2.0, 800.0, 600.0)),
+        ([region("ASSET_SHELF", "BOTTOM", height=90), region("UI", "NONE")], (0.0, 0.0, 800.0, 600.0)),
+    ],
+)
+def test_texts_are_where_no_region_covers_the_viewport(covering, left):
+    view = region("WINDOW", "NONE")
+    found = draw.open_part(SimpleNamespace(region=view, area=SimpleNamespace(regions=[view, *covering])))
+    assert found == left

@@ -1,13 +1,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is shown of a limb is true: arcs end where joints do, shapes lie on the target."""
 
+from itertools import pairwise
 from math import inf, pi
 from random import Random
 
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
-from ik_triangulation.goals import Box, Cylinder, Field, Line, Plane, Point, Ray, Ring, Segment, Sphere, Transformed
+from ik_triangulation.goals import (
+    Box,
+    Cylinder,
+    Field,
+    Flow,
+    Line,
+    Plane,
+    Point,
+    Ray,
+    Ring,
+    Segment,
+    Sphere,
+    Transformed,
+)
 from ik_triangulation.items import EULER_ORDERS
 from ik_triangulation.kinematics import Cone, EulerLimits, Free, Hinge, Locked, Pose
 from ik_triangulation.ui.overlay.figure import add_joint, add_locks, add_target, is_point
@@ -215,3 +229,18 @@ def test_points_are_told_from_other_shapes():
     assert is_point(Point(X))
     assert not is_point(Sphere(X, 1.0))
     assert not is_point(Transformed(Box(Matrix.Identity(4)), Matrix.Identity(4)))
+
+
+def test_a_flow_is_the_path_that_the_tip_will_take_and_fades_out():
+    sketch, tip, reach = Sketch(), Vector((1.0, 0.0, 0.5)), 2.0
+    add_target(sketch, Flow(lambda place: Vector((-place.y, place.x, 0.0)).normalized(), 7.0), tip, reach, EYE)
+    assert sketch.lines[0].start == tip
+    assert all(one.end == other.start for one, other in pairwise(sketch.lines))
+    length = sum((line.end - line.start).length for line in sketch.lines)
+    assert length == pytest.approx(1.5 * reach, rel=1e-3), "as long for any speed"
+    alphas = [line[3:] for line in sketch.lines]
+    assert alphas[0][0] == 1.0
+    assert alphas[-1][1] == 0.0
+    assert all(one[1] == other[0] and one[0] > one[1] for one, other in pairwise(alphas))
+    angle = sketch.lines[-1].end.xy.angle_signed(tip.xy)
+    assert angle == pytest.approx(3.0, abs=0.05), "round the axis, at a distance of 1"

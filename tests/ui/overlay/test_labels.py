@@ -3,6 +3,7 @@
 
 from math import radians
 from random import Random
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -15,6 +16,7 @@ from ik_triangulation.ui.overlay.labels import (
     anchors_of,
     distance_row,
     joint_rows,
+    place_beside,
     place_distance,
     place_joint,
 )
@@ -177,3 +179,52 @@ def test_nothing_is_placed_behind_the_viewer():
     rig, _ = standard()
     behind = Matrix(((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, -1)))
     assert not Screen(anchors_of(seen(rig)), behind, SIZE, 1.0).seen
+
+
+HAND, FAR_OFF = (400.0, 300.0, 460.0, 340.0), np.array([(900.0, 700.0)])
+RIGHT, LEFT = (470.0, 310.0, 590.0, 330.0), (270.0, 310.0, 390.0, 330.0)
+ABOVE, ABOVE_RIGHT = (370.0, 350.0, 490.0, 370.0), (470.0, 350.0, 590.0, 370.0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "keep", "place"),
+    [
+        ({}, [], RIGHT),
+        ({"scale": 2.0}, [], (480.0, 310.0, 600.0, 330.0)),
+        ({"open": (0.0, 0.0, 589.0, 800.0)}, [], LEFT),
+        ({"open": (0.0, 0.0, 590.0, 800.0)}, [], RIGHT),
+        ({"open": (271.0, 0.0, 589.0, 800.0)}, [], ABOVE),
+        ({}, [(465.0, 320.0, 475.0, 325.0)], LEFT),
+        ({"gizmo": (465.0, 320.0, 475.0, 325.0)}, [], LEFT),
+        ({"limb": np.array([(500.0, 320.0)])}, [], LEFT),
+        ({"limb": np.array([(500.0, 320.0), (300.0, 320.0), (430.0, 365.0), (430.0, 275.0)])}, [], ABOVE_RIGHT),
+        # All around the hand is the limb: over it rather than over the hand.
+        ({"limb": np.array([(x, y) for x in range(200, 680, 5) for y in range(200, 440, 5)], float)}, [], RIGHT),
+        # Nothing is open: moved onto what is, from the first place of all.
+        ({"open": (100.0, 50.0, 200.0, 60.0)}, [], (100.0, 50.0, 220.0, 70.0)),
+        ({"open": (600.0, 400.0, 800.0, 500.0)}, [], (600.0, 400.0, 720.0, 420.0)),
+        ({"open": (100.0, 50.0, 300.0, 90.0)}, [], (180.0, 70.0, 300.0, 90.0)),
+    ],
+)
+def test_a_text_is_at_the_first_place_beside_the_hand_that_is_free(changed, keep, place):
+    usual = {"hand": HAND, "gizmo": None, "open": (0.0, 0.0, 1000.0, 800.0), "scale": 1.0, "limb": FAR_OFF}
+    assert place_beside(SimpleNamespace(**{**usual, **changed}), WORDS, keep) == pytest.approx(place)
+
+
+@pytest.mark.parametrize(
+    ("end", "changed", "keep", "place"),
+    [
+        # The arcs reach 12 pixels around the joint; above and below them it is nearer than on either side.
+        ((300.0, 220.0), {}, [], (240.0, 222.0, 360.0, 242.0)),
+        ((312.0, 216.0), {"scale": 2.0}, [], (240.0, 232.0, 360.0, 252.0)),
+        ((300.0, 220.0), {}, [(290.0, 230.0, 310.0, 235.0)], (240.0, 158.0, 360.0, 178.0)),
+        ((300.0, 220.0), {"gizmo": (290.0, 230.0, 310.0, 235.0)}, [], (240.0, 158.0, 360.0, 178.0)),
+        ((300.0, 220.0), {"open": (320.0, 0.0, 1000.0, 800.0)}, [], (322.0, 190.0, 442.0, 210.0)),
+        ((300.0, 220.0), {"hand": (100.0, 100.0, 250.0, 300.0)}, [], (322.0, 190.0, 442.0, 210.0)),
+    ],
+)
+def test_the_angles_of_a_joint_are_at_the_place_nearest_to_it_that_is_free(end, changed, keep, place):
+    joint = np.array([(300.0, 200.0), end])
+    usual = {"hand": HAND, "gizmo": None, "open": (0.0, 0.0, 1000.0, 800.0), "scale": 1.0, "limb": joint[:1]}
+    screen = SimpleNamespace(joint=joint, **{**usual, **changed})
+    assert place_joint(screen, WORDS, keep) == pytest.approx(place)

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from ik_triangulation.ui.overlay import handlers, onion
+from ik_triangulation.ui.overlay.sketch import GHOST
 from ik_triangulation.ui.overlay.updates import announce_change
 
 from ...rigs import chain_rig, configure, empty
 from .seen import read_to_the_end
-from .viewport import pixels
+from .viewport import pixels, viewport
 
 pytestmark = pytest.mark.usefixtures("addon", "empty_scene")
 
@@ -91,3 +92,95 @@ def test_past_and_future_have_the_colours_of_motion_paths_and_batches_are_kept(r
     batches = onion._state.batches
     pixels(onion.draw_figures)
     assert onion._state.batches is batches
+
+
+def test_ghosts_are_of_the_active_rig_alone_and_there_in_pose_and_object_mode(rig):
+    settings, context = bpy.context.scene.ik_triangulation_ghosts, bpy.context
+    settings.show, settings.count = True, 1
+    figures = read(6)
+    assert figures
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert sorted(read(6)) == sorted(figures)
+    onion.keep_before(rig)
+    settings.kind = "BEFORE"
+    assert sorted(read(6)) == [6]
+    onion.keep_before(empty("Another"))  # of another character
+    assert sorted(read(6)) == [6]
+    other = chain_rig(2, name="Other")
+    bpy.app.timers.unregister(onion._read_on)
+    with viewport() as seen:
+        assert onion.figures_of(seen) == {}
+    assert onion._state.figures == {}, "of the other rig nothing is read yet"
+    onion.keep_before(rig)
+    settings.kind = "FRAMES"
+    found = read(6)
+    assert {len(figure[0]) for figure in found.values()} == {len(other.pose.bones)}
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert read(6) == {}
+    bpy.ops.object.mode_set(mode="OBJECT")
+    context.view_layer.objects.active = None
+    other.select_set(False)
+    assert onion._read_on() is None
+    assert read(6) == {}
+    settings.show = False
+    context.view_layer.objects.active = other
+    assert read(6) == {}
+
+
+@pytest.mark.parametrize("rebuild", [False, True])
+def test_ghosts_before_a_change_are_none_while_figures_are_read(rig, rebuild, monkeypatch):
+    monkeypatch.setattr(onion, "_SLICE", 0.0)
+    settings = bpy.context.scene.ik_triangulation_ghosts
+    settings.show, settings.kind = True, "BEFORE"
+    read(6)
+    _key(rig, {9: -1.0})
+    with viewport() as context:
+        onion.figures_of(context)
+    if rebuild:
+        assert onion._read_on() == 0.0, "begun, and not at its end"
+    onion.keep_before(rig)
+    assert sorted(read(6)) == ([] if rebuild else [6])
+
+
+def test_figures_fade_with_their_distance_and_short_bones_are_lines():
+    bones = np.array([[(0, 0, 0), (0, 0, 1)], [(0, 0, 1), (0, 0.02, 1)]], np.float32)  # (heads, tails) of two bones
+    found = {frame: bones + np.float32((frame, 0, 0)) for frame in (1, 3, 4, 6, 8)}
+    past, future = (1.0, 0.5, 0.0), (0.0, 0.5, 1.0)
+    (faces, of_faces), (edges, of_edges) = onion.coloured_figures(found, 4, past, future)
+    fades = {1: 1.0 - 0.65 * 2 / 3, 3: 1.0, 4: 1.0, 6: 1.0 - 0.65 / 3, 8: 0.35}
+    for places, colours, opacity, each in ((faces, of_faces, GHOST[1], 24), (edges, of_edges, GHOST[0], 26)):
+        assert places.dtype == colours.dtype == np.float32
+        assert len(places) == len(colours) == each * len(found)
+        owners = np.clip(np.round(places[:, 0]), 1, 8).astype(int)
+        for frame, fade in fades.items():
+            mine = colours[owners == frame]
+            assert len(mine) == each
+            tint = past if frame <= 4 else future
+            assert np.allclose(mine, (*tint, opacity * fade), atol=1e-6), frame
+    sticks = edges[-2 * len(found) :].reshape(-1, 2, 3)
+    assert np.allclose(sticks, [figure[:, 1] for figure in found.values()])
+    only = onion.coloured_figures({4: bones}, 4, past, future)
+    assert np.allclose(only[0][1], (*past, GHOST[1]))
+
+
+def test_they_are_read_only_after_an_edit_and_not_while_the_shot_plays(rig, monkeypatch):
+    bpy.context.scene.ik_triangulation_ghosts.show = True
+    timers, asks = bpy.app.timers, onion._read_on
+    read(5)
+
+    def is_begun():
+        if timers.is_registered(asks):
+            timers.unregister(asks)
+        with viewport() as context:
+            onion.figures_of(context)
+        return timers.is_registered(asks)
+
+    bpy.context.scene.frame_set(7)
+    assert not is_begun(), "another frame is no edit"
+    _key(rig, {9: -1.0})
+    with monkeypatch.context() as patch:
+        patch.setattr(onion, "is_playing", lambda context: True)
+        assert not is_begun()
+    assert is_begun()
+    read(7)
+    assert not is_begun()

@@ -2,7 +2,7 @@
 """Arcs, lines and ghosts are made of the places they should be."""
 
 from itertools import pairwise
-from math import pi, tau
+from math import cos, pi, sin, tau
 from random import Random
 
 import numpy as np
@@ -65,6 +65,8 @@ def test_a_sector_has_a_surface_and_lines_to_its_ends():
     assert np.allclose(fans.places[::3], apex)
     spokes = [place for place in places_of(arc) if close(place, apex)]
     assert len(spokes) == 2
+    ends = outlines.places[outlines.roles == Role.Y][:4]  # two spokes, along which the arc begins and ends
+    assert np.allclose(ends, [apex, X, apex, Vector((cos(1.0), sin(1.0), 0.0))], atol=1e-6)
 
 
 def test_a_whole_circle_has_no_ends():

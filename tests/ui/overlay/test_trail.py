@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The trail is read only while it is shown, again after an edit, and a dot near the mouse is found."""
 
+from types import SimpleNamespace
+
 import bpy
 import numpy as np
 import pytest
@@ -149,3 +151,83 @@ def test_lines_through_a_target_that_is_dragged_have_the_colours_of_their_axes()
     guides.hide()
     guides.hide()
     assert guides._handle is None
+
+
+@pytest.mark.parametrize(
+    ("scene", "most", "frames"),
+    [
+        ((1, 12, 5), 12, (1, 12)),
+        ((1, 13, 5), 13, (1, 13)),
+        ((1, 101, 1), 100, (1, 100)),
+        ((1, 1000, 50), 100, (1, 100)),
+        ((1, 1000, 74), 100, (1, 100)),
+        ((1, 1000, 75), 100, (25, 124)),
+        ((1, 1000, 99), 100, (25, 124)),
+        ((1, 1000, 100), 100, (50, 149)),
+        ((1, 1000, 980), 100, (901, 1000)),
+        ((1, 1000, 5000), 100, (901, 1000)),
+        ((-50, 1000, -40), 100, (-50, 49)),
+    ],
+)
+def test_of_a_long_shot_the_frames_around_the_present_one_are_seen(scene, most, frames):
+    first, last, now = scene
+    of = bpy.context.scene
+    of.frame_start, of.frame_end = max(first, 0), last
+    if first < 0:
+        of.use_preview_range, of.frame_preview_start, of.frame_preview_end = True, first, last
+    of.frame_set(now)
+    found = shown.frames_in_view(bpy.context, most)
+    assert (found[0], found[-1]) == frames
+
+
+def test_a_trail_is_seen_from_the_hips_or_an_object_and_is_read_anew_for_each(rig):
+    scene, cart, ways = bpy.context.scene, empty("Cart"), {}
+    settings = scene.ik_triangulation_trail
+    settings.show = True
+    for mover in (rig, cart):
+        for frame in (1, 12):
+            mover.location = (0.1 * frame, 0.0, 0.0)
+            mover.keyframe_insert("location", frame=frame)
+    for frame in (1, 5, 12):
+        scene.frame_set(frame)
+        ways[frame] = cart.location.copy()
+    scene.frame_set(1)
+    world = read()
+    assert np.array_equal(world.shown(5), world.places)
+
+    def moved():
+        """How the places at three frames are drawn off where they are, at frame 5."""
+        off = read().shown(5) - world.places
+        return [off[frame - 1] for frame in ways]
+
+    settings.space = "OBJECT"
+    assert np.abs(moved()).max() < 1e-6, "no object is chosen"
+    wanted = [ways[5] - way for way in ways.values()]
+    settings.object = cart
+    assert np.abs(np.array(moved()) - wanted).max() < 1e-5
+    settings.space = "HIPS"  # the topmost bone, which the rig takes along
+    assert np.abs(np.array(moved()) - wanted).max() < 1e-5
+    settings.space = "WORLD"
+    assert np.abs(moved()).max() < 1e-6
+
+
+def test_while_a_trail_is_dragged_it_is_shown_as_it_will_be_and_not_read():
+    rig = chain_rig(4)
+    configure(rig, TIP, target=empty(), chain_count=3)
+    bpy.context.scene.ik_triangulation_trail.show = True
+    bpy.context.scene.frame_end = 3
+    before, drag = read(), SimpleNamespace(moved=None)
+    bpy.app.timers.unregister(shown._read_on)
+    shown.begin_drag(drag)
+    with viewport() as context:
+        assert shown.trail_of(context) is before, "nothing is moved yet"
+        drag.moved = 2, np.array([[0.0, 0.0, 1.0]])
+        rig.pose.bones[TIP].keyframe_insert("rotation_quaternion", frame=2)
+        context.view_layer.update()
+        assert np.array_equal(shown.trail_of(context).places - before.places, [[0, 0, 0], [0, 0, 1], [0, 0, 0]])
+        assert not bpy.app.timers.is_registered(shown._read_on)
+        assert shown._read_on() is None
+    shown.end_drag()
+    assert read() is not before
+    shown.forget_trail()
+    assert not bpy.app.timers.is_registered(shown._read_on)
