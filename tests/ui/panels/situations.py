@@ -407,7 +407,7 @@ def _not_following(build, *properties):
     build()
     rig = bpy.context.object
     tip = rig.data.bones.active.name
-    notes = [NotFollowing("DEF-head", tip, 0.3, 1.0, 1, Remedy("torso", name, 0.0, 1.0)) for name in properties]
+    notes = [NotFollowing("DEF-head", tip, 0.3, 1.0, 1, 1, Remedy("torso", name, 0.0, 1.0)) for name in properties]
     remember_result(replace(latest(rig, tip).report, not_following=notes), rig, bpy.context.scene)
 
 
