@@ -90,13 +90,13 @@ def test_an_elbow_of_a_body_points_at_its_pole():
     limb.pole_target = empty("Pole", (2.0, 1.0, 3.0))
     report = bake_body(body_of(rig, "hand.L"), 1, LAST)
     assert report.reached, report.text
-    for frame in range(1, LAST + 1, 6):
+    for frame in range(1, LAST + 1):
         bpy.context.scene.frame_set(frame)
         shoulder, elbow, wrist = (rig.pose.bones[name].head for name in ("upper_arm.L", "forearm.L", "hand.L"))
         line = rig.pose.bones["hand.L"].tail - shoulder
         bend, pole = elbow + wrist - 2.0 * shoulder, limb.pole_target.location - shoulder
         bend, pole = (way - way.project(line) for way in (bend, pole))
-        assert bend.angle(pole) < radians(3.0)
+        assert bend.angle(pole) < radians(10.0), "60 without, and a nearly straight arm hardly tells"
 
 
 def test_both_hands_reach_the_shins_and_the_feet_stay_at_half_frames_too():
