@@ -348,4 +348,4 @@ def is_at(samples: Samples, at: int, now: Sample) -> bool:
 
 def _largest(matrix: Matrix) -> float:
     """Return the largest of the numbers of a matrix, without their signs."""
-    return max(max(map(abs, row)) for row in matrix)
+    return max(max(map(abs, row)) for row in matrix.copy())  # rows of a frozen one cannot be read in Blender 4.5

@@ -78,8 +78,8 @@ class SwivelLimits(Protocol):
     def spans(self, swivels: Numbers) -> SwivelSpans:
         """Spans around the nearest swivels to these (F), of which some may go on."""
 
-    def allow(self, swivels: Numbers) -> bool:
-        """Tell whether all of these swivels (F) are allowed."""
+    def outside(self, swivels: Numbers, frames: Indices) -> Numbers:
+        """Largest angle (n) [rad] by which swivels (n) are beyond a limit at n frames."""
 
     def go_on(self, spans: SwivelSpans, swivels: Numbers, frames: Indices) -> None:
         """Look at all of the spans around swivels (F) at these frames; in place."""
@@ -127,7 +127,8 @@ def best_swivels(
         swivels[held] = nowhere[0][held] = nowhere[1][held] = 0.0
     if limits is None or inside is not None:  # limits that are not met are not looked for, as that takes longer
         free, _ = _refined(inside or cost, swivels, nowhere, time, cyclic, drift)
-        if limits is None or (np.abs(free - swivels).max() <= _AROUND_NEAR and limits.allow(free)):
+        near = np.abs(free - swivels).max() <= _AROUND_NEAR
+        if limits is None or (near and limits.outside(free, every).max() <= _INSIDE):
             return free
     spans = limits.spans(swivels)
     blocked = np.flatnonzero(~np.isfinite(spans.low))
@@ -434,10 +435,6 @@ class SwivelCost:
         allowed = np.isfinite(spans.low) & (spans.low <= swivels) & (swivels <= spans.high)
         self.go_on(spans, swivels, np.flatnonzero(~allowed))
         return spans
-
-    def allow(self, swivels: Numbers) -> bool:
-        """Tell whether all of these swivels (F) are allowed."""
-        return bool(self._allowed(swivels[None], np.arange(len(swivels))).all())
 
     def go_on(self, spans: SwivelSpans, swivels: Numbers, frames: Indices) -> None:
         """Look at all of the spans around swivels (F) at these frames; in place."""

@@ -84,8 +84,8 @@ def test_looking_at_few_limits_finds_the_swivels_that_looking_at_all_of_them_doe
             cost.go_on(spans, swivels, np.arange(len(swivels)))
             return spans
 
-        def allow(self, swivels):
-            return False
+        def outside(self, swivels, frames):
+            return np.ones(len(frames))
 
         last_allowed = cost.last_allowed
 
@@ -106,8 +106,8 @@ def test_where_no_limit_is_met_its_spans_are_not_looked_for_and_would_change_not
     class Limits:
         last_allowed, go_on = cost.last_allowed, cost.go_on
 
-        def __init__(self, allow):
-            self.allow = allow
+        def __init__(self, outside):
+            self.outside = outside
 
         def spans(self, swivels):
             looked_for.append(len(swivels))
@@ -117,8 +117,8 @@ def test_where_no_limit_is_met_its_spans_are_not_looked_for_and_would_change_not
         given = {"inside": cost.posture, "searched": cost.searched, "drift": 0.03 * np.cos(0.2 * np.arange(len(there)))}
         return best_swivels(cost, len(there), 1.0, cost.choices, limits, **given)
 
-    free = found(Limits(cost.allow))
+    free = found(Limits(cost.outside))
     assert looked_for == []
     assert np.abs(free).max() > 0.01
-    assert np.abs(free - found(Limits(lambda _: False))).max() < 1e-9
+    assert np.abs(free - found(Limits(lambda _, frames: np.ones(len(frames))))).max() < 1e-9
     assert looked_for == [len(there)]
