@@ -27,6 +27,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import radians
 
 import numpy as np
 
@@ -52,7 +53,8 @@ _SAME = 1e-5  # of the size, and of a rotation matrix: hips at the same place
 _CLOSED = 2e-4  # [rad], or share of the size: a loop that ends so near to its begin is closed
 # Share of the frames that lead to an end, and steps of posture of these, without which straight knees bend more slowly.
 _LEADING = tuple(itertools.product((1.0, 0.5, 0.25), (4, 0)))
-_HARDLY = 1.03  # times the fastest turn: hardly more
+_HARDLY, _HASTIER = 1.03, 1.25  # times the fastest turn: hardly more, and too much for an end to stay
+_CALM = radians(3.0)  # turns from frame to frame that are calm, however slow all others are
 _AVERAGES = 8  # over time, of the frames around the seam
 _AROUND, _LEAST_AROUND = 1.0, 8  # seconds, and frames, on either side of the seam of a loop, or beside an end
 
@@ -128,16 +130,17 @@ def _crosses_floor(shot: Shot, frames: Columns, states: States) -> bool:
 def _led_to(shot: Shot, states: States, end: int) -> Work[States]:
     """Return states whose first or last one is as in the reference, with those beside it led there.
 
-    What that one changes by fades out over the others, over fewer of them if these lose a goal or turn faster.
+    What that one changes by fades out over the others. Of several widths that is taken which turns joints the least
+    faster; if all of them cost calm or a goal, as where goals leave at once and fast, the states stay as they are.
     """
-    tree, posture = shot.tree, Posture(shot.tree, shot.reference)
+    tree, posture, is_loop = shot.tree, Posture(shot.tree, shot.reference), _is_loop(shot)
     offsets, wanted = posture.offsets(states), precisely(tree, _as_met(shot, states))
     if np.abs(offsets[:, end]).max() <= _SAME:
         return states
     away, widest = np.abs(np.arange(len(states)) - end), _around_ends(shot)
-    most, best, least = _fastest(tree, states), states.copy(), np.inf
+    before, best, least = _haste(tree, states), states, _HASTIER
     for part, steps in _LEADING:
-        share = _eased(np.maximum(1.0 - away / max(part * widest, 1.0), 0.0))
+        share = _led(np.maximum(1.0 - away / max(part * widest, 1.0), 0.0), is_loop)
         frames = np.flatnonzero(share)
         led = posture.take(frames).states(offsets[:, frames] - share[frames] * offsets[:, [end]])
         led = _brought_to(shot, led, [task.take(frames) for task in wanted], frames, steps)
@@ -145,20 +148,20 @@ def _led_to(shot: Shot, states: States, end: int) -> Work[States]:
         found = states.copy()
         found.put(frames, led)
         found.put([end], shot.reference.take([end]))
-        fastest = _fastest(tree, found)
-        if fastest < least and _keeps(tree, shot.tasks, states, found) and not _crosses_floor(shot, frames, led):
-            best, least = found, fastest
-        if least <= _HARDLY * most:
+        hastier = float((_haste(tree, found) / before).max())
+        if hastier < least and _keeps(tree, shot.tasks, states, found) and not _crosses_floor(shot, frames, led):
+            best, least = found, hastier
+        if least <= _HARDLY:
             break
-    best.put([end], shot.reference.take([end]))
     return best
 
 
-def _fastest(tree: Tree, states: States) -> float:
-    """Return the largest turn [rad] of a joint from frame to frame, on its parent or in space."""
+def _haste(tree: Tree, states: States) -> Numbers:
+    """Return the largest turns [rad] of joints from frame to frame, on their parents and in space, at least calm."""
     turned = Geometry.of(tree, states).frames[:, :, :3]
     cosine = 0.5 * (np.einsum("nijf,nijf->nf", turned[..., 1:], turned[..., :-1]).min() - 1.0)
-    return max(float(largest_turns(tree, states).max()), float(np.arccos(np.clip(cosine, -1.0, 1.0))))
+    turns = largest_turns(tree, states).max(), np.arccos(np.clip(cosine, -1.0, 1.0))
+    return np.maximum(turns, _CALM)
 
 
 def _brought_to(shot: Shot, states: States, goals: Sequence[Task], frames: Indices, steps: int) -> States:
@@ -393,6 +396,11 @@ def end_fades(frames: Numbers, at: float, begins: bool, ends: bool) -> Numbers:
         if bound and end != at:
             fades[row] = _eased(np.clip((frames - at) / (end - at), 0.0, 1.0))
     return fades
+
+
+def _led(share: Numbers, is_loop: bool) -> Numbers:
+    """Return shares from 0 to 1 that begin level; in a loop they end so, else as calmly as can be (a natural spline)."""
+    return _eased(share) if is_loop else share * share * (3.0 - share) * 0.5
 
 
 def _eased(share: Numbers) -> Numbers:
