@@ -413,8 +413,7 @@ class _Goal:
     """The place of a tip, and how much of an arm's length is missing to it."""
 
     def __init__(self, reaching: Reaching, tip: int, way: Numbers, at: Indices) -> None:
-        self._arm = reaching.arm(tip)
-        self._row = reaching.stand.rows[self._arm.anchor]
+        self._reaching, self._arm = reaching, reaching.arm(tip)
         self._place = reaching.place(tip, way, at)
         self._least, self._most = reaching.bounds(tip, way, at)
         self.far = lengths(way)
@@ -425,6 +424,11 @@ class _Goal:
         missing, way = self.away(self.shoulder(geometry), those)
         along = way / np.maximum(lengths(way), 1e-300)
         return missing, dot(speeds.of_head(self._row), along[None]) * (missing != 0.0) / self._arm.length
+
+    @property
+    def _row(self) -> int:
+        """The number of the shoulder in the small tree, which is made where it is needed."""
+        return self._reaching.stand.rows[self._arm.anchor]
 
     def shoulder(self, geometry: Geometry) -> Numbers:
         """The place (3, P) from which the arm reaches, in poses of the small tree."""
