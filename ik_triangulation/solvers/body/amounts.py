@@ -245,8 +245,13 @@ class Stand:
         made: Numbers = missing * (share == 1.0)
         return made
 
-    def with_speeds(self, turns: Numbers, turned: Numbers, amounts: Numbers, at: Indices) -> tuple[Geometry, Speeds]:
-        """Poses with amounts (c, P), by rotation vectors (j, 3, P) of one unit (j, c, 3, P), and velocities by each."""
+    def with_speeds(
+        self, turns: Numbers, turned: Numbers, amounts: Numbers, at: Indices
+    ) -> tuple[Geometry, Speeds, Numbers]:
+        """Poses with amounts (c, P), by rotation vectors (j, 3, P) of one unit (j, c, 3, P), and velocities by each.
+
+        Also returned are the rotations (m, 4, P), which limits may have cut.
+        """
         rotations = self.turned(turned, at)
         geometry = self.posed(rotations, at)
         inside = self.tree.rotations(geometry.states)[self.turning]
@@ -254,7 +259,8 @@ class Stand:
         short = self.lean(geometry, rotations, amounts, at)
         geometry = geometry if short is None else self.posed(rotations, at)
         weight, feet = self._weight and self._weight.take(at), range(len(self._feet))
-        return geometry, Speeds(geometry, self.turning, turning_on(turns, turned, beyond), feet, weight, short)
+        speeds = Speeds(geometry, self.turning, turning_on(turns, turned, beyond), feet, weight, short)
+        return geometry, speeds, rotations
 
 
 @lru_cache(maxsize=32)

@@ -83,7 +83,7 @@ class Reaching:
         self._axes = [self._axis(*leg[:3]) for leg in legs]
         self._left = normalized(np.sum(self._axes, 0))  # about which the knees bend, and the trunk leans ahead
         self._up = self._upward()
-        self._seen: dict[bytes, tuple[Geometry, Speeds]] = {}
+        self._seen: dict[bytes, tuple[Geometry, Speeds, Numbers]] = {}
 
     @cached_property
     def _turns(self) -> Numbers:
@@ -175,9 +175,12 @@ class Reaching:
 
     def standing(self, amounts: Numbers) -> Geometry:
         """Poses with amounts (4, F) of the basis, their feet where they were and their weight above them."""
-        every, rotations = slice(None), self._rotations.copy()
-        turned = self.stand.turned((amounts[None, :, None] * self._turns).sum(1), every)
-        self.stand.lean(self.stand.posed(turned, every), turned, amounts, every)
+        every, rotations, seen = slice(None), self._rotations.copy(), self._seen.get(amounts.tobytes())
+        if seen is None:
+            turned = self.stand.turned((amounts[None, :, None] * self._turns).sum(1), every)
+            self.stand.lean(self.stand.posed(turned, every), turned, amounts, every)
+        else:
+            turned = seen[2]
         rotations[self.stand.joints] = turned[self.stand.turning]
         return self.stand.brought_back(Geometry(self._tree, self._tree.posed(rotations, self._reference)), every)
 
@@ -307,7 +310,7 @@ class Reaching:
             found = self.stand.with_speeds(turns, turned, amounts, at)
             if len(self._reference) == 1:
                 self._seen = dict([*self._seen.items()][-1:]) | {key: found}
-        return found
+        return found[:2]
 
     def _with_arms(self, here: Geometry, tasks: Sequence[Task]) -> States:
         """Poses with the girdles' share of what arms reach for, and with arms that hang where nothing is asked."""
