@@ -13,6 +13,7 @@ measure of ankle dorsiflexion".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from math import radians
@@ -22,7 +23,7 @@ import numpy as np
 
 from ..kinematics.arrays import Columns, Indices, Mask, Numbers
 from ..kinematics.batch import Geometry, Tree
-from ..kinematics.batch.algebra import at, compose, cross, dot, exponential, lengths, matrices, square_to
+from ..kinematics.batch.algebra import at, compose, cross, dot, exponential, lengths, matrices, rotate_back, square_to
 from ..kinematics.body_anatomy import ARM_PARTS
 from .orientation import OrientTask
 from .task import Level, Missing, WrappedTask
@@ -213,7 +214,7 @@ def _hull(points: Numbers) -> Numbers:
 class BalanceTask:
     """Keep the centre of mass above a support, within `tolerance` [Blender units]; inside there is nothing to do.
 
-    `masses` (n) are those of the joints, their sum one, and `centres` (n, 3) where they are in the joints' frames.
+    `masses` (n) are those of the joints, their sum one, and `centres` (n, 3, F or 1) where they are in their frames.
     Poses without any contact are not `present` (F or 1): 0 instead of 1.
     """
 
@@ -228,9 +229,24 @@ class BalanceTask:
 
     def centre(self, geometry: Geometry) -> Numbers:
         """Centre of mass (3, F), armature space."""
-        shares = self.masses[:, None] * np.concatenate((self.centres, np.ones((len(self.masses), 1))), 1)
+        if self.centres.shape[-1] > 1:
+            own: Numbers = np.tensordot(self.masses, self._places(geometry), 1)
+            return own
+        shares = self.masses[:, None] * np.concatenate((self.centres[..., 0], np.ones((len(self.masses), 1))), 1)
         centre: Numbers = np.einsum("nk,nikf->if", shares, geometry.frames)
         return centre
+
+    def gathered(self, geometry: Geometry, joints: Sequence[int]) -> BalanceTask:
+        """The same task for some of the joints, with their parents, on which all others hang as they do in poses."""
+        parents, rows = geometry.tree.parents, {joint: row for row, joint in enumerate(joints)}
+        shares = np.zeros((len(joints), len(parents)))
+        for joint, parent in enumerate(parents):
+            rows.setdefault(joint, rows.get(parent, 0))
+            shares[rows[joint], joint] = self.masses[joint]
+        masses, frames = shares.sum(1), geometry.frames[list(joints)]
+        moments = np.tensordot(shares, self._places(geometry), 1) - masses[:, None, None] * frames[:, :, 3]
+        centres = rotate_back(frames[:, :, :3], moments) / np.maximum(masses, _NOTHING)[:, None, None]
+        return replace(self, masses=masses, centres=centres)
 
     def allowing(self, geometry: Geometry) -> BalanceTask:
         """The same task for which the centre of mass may be where these poses have it: they need not be in balance."""
@@ -269,11 +285,12 @@ class BalanceTask:
 
     def take(self, columns: Columns) -> BalanceTask:
         """The task of those poses."""
-        own = self.support, self.tolerance, self.present
-        support, tolerance, present = self.support.take(columns), at(self.tolerance, columns), at(self.present, columns)
-        if all(one is two for one, two in zip(own, (support, tolerance, present), strict=True)):
+        own = self.support, self.tolerance, self.present, self.centres
+        some = self.support.take(columns), *(at(each, columns) for each in own[1:])
+        if all(one is two for one, two in zip(own, some, strict=True)):
             return self  # it is the same in all poses
-        return replace(self, support=support, tolerance=tolerance, present=present)
+        support, tolerance, present, centres = some
+        return replace(self, support=support, tolerance=tolerance, present=present, centres=centres)
 
     def at_level(self, level: int) -> BalanceTask:
         """The same task with another priority."""
@@ -285,8 +302,10 @@ class BalanceTask:
 
     def _places(self, geometry: Geometry) -> Numbers:
         """Centres of the segments (n, 3, F)."""
-        places: Numbers = np.einsum("nk,nikf->nif", self.centres, geometry.frames[:, :, :3])
-        places += geometry.heads
+        frames, centres = geometry.frames, self.centres
+        places: Numbers = frames[:, :, 3] + frames[:, :, 0] * centres[:, 0, None]
+        places += frames[:, :, 1] * centres[:, 1, None]
+        places += frames[:, :, 2] * centres[:, 2, None]
         return places
 
 
@@ -299,7 +318,7 @@ def _balancing(tree: Tree) -> Numbers:
 def balance_task(tree_masses: Numbers, centres: Numbers, support: Support, size: float) -> BalanceTask:
     """The task for masses (n) in any unit, with a tolerance of a thousandth of `size`."""
     shares = tree_masses / tree_masses.sum()
-    return BalanceTask(masses=shares, centres=centres, support=support, tolerance=np.array([1e-3 * size]))
+    return BalanceTask(masses=shares, centres=centres[:, :, None], support=support, tolerance=np.array([1e-3 * size]))
 
 
 _FROM, _TO = radians(20.0), radians(34.0)  # lean of the shin at which a heel begins to lift, and to turn as the shin

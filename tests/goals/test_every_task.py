@@ -70,7 +70,7 @@ def every_task():
         ),
         "balance": BalanceTask(
             masses=np.full(LINKS, 1.0 / LINKS),
-            centres=random.normal(size=(LINKS, 3)),
+            centres=random.normal(size=(LINKS, 3, 1)),
             support=Support.under(corners, units(4, 3, 1)[:, 0]),
             tolerance=TOLERANCE,
             present=np.array([1.0, 0.0, 1.0, 1.0, 1.0, 0.0]),

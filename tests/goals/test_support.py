@@ -29,7 +29,7 @@ def seen(support, points):
 def balance(corner):
     """Balance of the humanoid above a square that begins at a corner."""
     masses = np.array([segment.mass for segment in FIGURE.segments])
-    centres = np.array([segment.centre[:] for segment in FIGURE.segments])
+    centres = np.array([segment.centre[:] for segment in FIGURE.segments])[..., None]
     support = under(SQUARE + np.array([*corner, 0.0])[:, None])
     return BalanceTask(masses=masses / masses.sum(), centres=centres, support=support, tolerance=np.array([1e-3]))
 
@@ -90,6 +90,18 @@ def test_an_area_widened_to_points_reaches_them_and_no_farther():
     assert support.widened(points[:, :1]) is support
     line = under(SQUARE[:1])
     assert line.widened(points).nearest(points)[1] == pytest.approx([0.0] * 3, abs=1e-12)
+
+
+def test_joints_on_which_others_hang_have_the_centre_of_mass_and_its_levers_of_the_whole():
+    task, tree, geometry = balance((0.0, 0.0)), FIGURE.tree, Geometry(FIGURE.tree, states())
+    joints = np.flatnonzero(tree.above[:, [tip.joint for tip in tree.tips[:2]]].any(1)).tolist()
+    part, at = tree.part(joints, joints, [0]), np.array([0, 3])
+    small = Geometry(part, part.posed(tree.rotations(geometry.states)[joints], geometry.states))
+    gathered = task.gathered(geometry, joints)
+    assert gathered.centre(small) == pytest.approx(task.centre(geometry), abs=1e-12)
+    assert gathered.levers(small) == pytest.approx(task.levers(geometry)[joints], abs=1e-12)
+    some = gathered.take(at).measure(small.take(at))
+    assert some.errors == pytest.approx(task.measure(geometry).errors[:, at], abs=1e-12)
 
 
 def test_a_centre_of_mass_may_be_where_poses_have_it_and_is_led_no_farther_out():

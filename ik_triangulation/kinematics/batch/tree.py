@@ -9,8 +9,8 @@ large the tree is. `above`, the ancestor table, tells which joints rotate with w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,7 @@ from ..arrays import Columns, Indices, Numbers
 from ..body_anatomy import BodyAnatomy, LimbLine, anatomy_by_lengths
 from ..cone import Cone
 from ..framed import unframed
-from ..freedom import EulerLimits, Free, Freedom, Hinge
+from ..freedom import EulerLimits, Free, Freedom, Hinge, Locked
 from ..joint import Joint
 from ..pose import Chain, Pose
 from .algebra import IDENTITY, as_slice, at, matrices, normalized, rotate_back, stepped
@@ -170,6 +170,15 @@ class Tree:
         last = len(chain.joints) - 1
         tip = TreeTip(last, chain.tip, chain.tip_rest, chain.reach)
         return cls(chain.joints, range(-1, last), [tip])
+
+    def part(self, joints: Sequence[int], moving: Collection[int], tips: Sequence[int]) -> Tree:
+        """The tree of some joints with all their parents, of which only those `moving` turn, and of some tips."""
+        rows = {joint: row for row, joint in enumerate(joints)}
+        every = [(joint, self.joints[joint]) for joint in joints]
+        own = [each if joint in moving else replace(each, freedom=Locked()) for joint, each in every]
+        ends = [replace(self.tips[tip], joint=rows[self.tips[tip].joint], first=0) for tip in tips]
+        along = Vector(self.root_ways[0]) if len(self.root_ways) == 1 else None
+        return Tree(own, [rows.get(self.parents[joint], -1) for joint in joints], ends, self.moves_root, along)
 
     @cached_property
     def is_chain(self) -> bool:

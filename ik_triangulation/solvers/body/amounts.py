@@ -16,6 +16,7 @@ coordination of whole-body movements").
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import radians
 
 import numpy as np
@@ -23,9 +24,20 @@ import numpy as np
 from ...goals.orientation import LookTask
 from ...goals.support import BalanceTask
 from ...goals.task import Task
-from ...kinematics.arrays import Indices, Numbers
-from ...kinematics.batch import Geometry
-from ...kinematics.batch.algebra import cross, dot, lengths, rotate
+from ...kinematics.arrays import Columns, Indices, Numbers
+from ...kinematics.batch import Geometry, States, Tree
+from ...kinematics.batch.algebra import (
+    conjugated,
+    cross,
+    dot,
+    exponential,
+    lengths,
+    normalized,
+    product,
+    rotate,
+    rotate_back,
+    rotation_vectors,
+)
 
 LOWEST = np.array([-1.6, -1.0, 0.0, 0.0])  # amounts of turn, aside, hinge and crouch
 HIGHEST = np.array([1.6, 1.0, 1.4, 1.5])
@@ -35,6 +47,9 @@ _SECOND = np.array([0.02, 0.025, 0.03, 0.02])
 _FOURTH = np.array([0.0, 0.0, 0.015, 0.0])
 # To what is straight below people hinge and crouch, and hardly turn or lean aside: powers of e by which a^2 costs more.
 _BELOW = np.array([0.5, 1.2, 0.0, 0.0])
+
+_LEAN = radians(22.0)  # of the legs at the feet for balance, at most
+_BENT = 0.7  # amount of a crouch from which on these are the shins alone
 
 _SMALL = 1e-4  # [rad] turns for which series are more exact than the formulas
 
@@ -86,7 +101,7 @@ class Speeds:
     def __init__(
         self,
         geometry: Geometry,
-        joints: Indices,
+        joints: Sequence[int],
         turns: Numbers,
         feet: Sequence[int],
         steady: BalanceTask | None,
@@ -154,3 +169,101 @@ def turn_for_looks(geometry: Geometry, up: Numbers, tasks: Sequence[Task]) -> Nu
     share = _SHARE * np.clip((level - _STEEP) / (_LEVEL - _STEEP), 0.0, 1.0)
     turn: Numbers = np.sign(angle) * np.maximum(np.abs(angle) - _NECK, 0.0) * share
     return turn
+
+
+class Stand:
+    """Poses of the joints that a basis turns, up to the shoulders, whose feet stay; on them all else hangs as it is.
+
+    `begin` are the poses to start from, with these `rotations` (n, 4, F), `joints` (j) those of the basis; each of the
+    `legs` is a thigh, a shin, a foot and a tip that stays; arms hang on `anchors`. `rows` are the numbers of the joints
+    in the small `tree` of these alone, `turning` (j) those of the basis.
+    """
+
+    def __init__(
+        self,
+        begin: Geometry,
+        rotations: Numbers,
+        joints: Sequence[int],
+        legs: Sequence[tuple[int, int, int, int]],
+        anchors: Sequence[int],
+        steady: BalanceTask | None,
+    ) -> None:
+        body, states = begin.tree, begin.states
+        self._feet = tips = [leg[3] for leg in legs]
+        roots = [joint for joint, parent in enumerate(body.parents) if parent < 0]
+        ends = [*joints, *anchors, *roots, *(body.tips[tip].joint for tip in tips)]
+        some = np.flatnonzero(body.above[:, ends].any(1)).tolist()
+        self.rows = {joint: row for row, joint in enumerate(some)}
+        self.joints, self.turning = joints, [self.rows[joint] for joint in joints]
+        self._legs = [[self.rows[joint] for joint in leg[:3]] for leg in legs]
+        self.tree = tree = _part(body, tuple(some), tuple(joints), tuple(tips))
+        self._begin, self._rotations = begin, rotations[some]
+        none = np.empty((0, len(states))), np.empty((0, 4, len(states)))
+        self._frames = States(*none, self._rotations[tree.held], states.root, states.place)
+        self._weight = steady and steady.gathered(begin, some)
+
+    def turned(self, turns: Numbers, at: Columns) -> Numbers:
+        """Rotations (m, 4, P) of poses `at`, those of the basis turned by rotation vectors (j, 3, P)."""
+        rotations = self._rotations[..., at].copy()
+        rotations[self.turning] = normalized(product(rotations[self.turning], exponential(turns)))
+        return rotations
+
+    def posed(self, rotations: Numbers, at: Columns) -> Geometry:
+        """Poses `at` with these rotations (m, 4, P)."""
+        tree = self.tree
+        return self.brought_back(Geometry(tree, tree.posed(rotations, self._frames.take(at))), at)
+
+    def brought_back(self, geometry: Geometry, at: Columns) -> Geometry:
+        """Poses of the small tree, or of the whole, with hips where they bring the feet to where they were."""
+        tips, ways = (range(len(self._feet)) if geometry.tree is self.tree else self._feet), self.tree.root_ways
+        both = zip(tips, self._feet, strict=True)
+        off = np.mean([geometry.tip(tip) - self._begin.tip(own)[:, at] for tip, own in both], 0)
+        return geometry.shifted(-ways.T @ (ways @ off))
+
+    def lean(self, geometry: Geometry, rotations: Numbers, amounts: Numbers, at: Columns) -> Numbers | None:
+        """Have the legs of poses lean for balance; return the way (3, P) by which they do; None where none does.
+
+        That is 0 where they need not, or lean as far as they may. Changes the rotations (m, 4, P).
+        """
+        if self._weight is None:
+            return None
+        weight = self._weight.take(at)
+        missing = weight.support.across.T @ weight.measure(geometry).errors
+        if not missing.any():
+            return None
+        heads, bent = geometry.heads, np.clip(amounts[-1] / _BENT, 0.0, 1.0)
+        # Straight legs lean as a whole, bent ones with their shins.
+        low, high = (np.mean([heads[leg[i]] - heads[leg[2]] for leg in self._legs], 0) for i in (1, 0))
+        lever = high + bent * (low - high)
+        lean = cross(lever, missing) / np.maximum(dot(lever, lever), 1e-300)
+        share = np.minimum(1.0, _LEAN / np.maximum(lengths(lean), 1e-300))
+        lean *= share
+        joints = [joint for leg in self._legs for joint in leg]
+        turns = np.array([(1.0 - bent) * lean, bent * lean, -lean] * len(self._legs))
+        turns = rotate_back(geometry.frames[joints][:, :, :3], turns)
+        rotations[joints] = normalized(product(rotations[joints], exponential(turns)))
+        made: Numbers = missing * (share == 1.0)
+        return made
+
+    def with_speeds(
+        self, turns: Numbers, turned: Numbers, amounts: Numbers, at: Indices
+    ) -> tuple[Geometry, Speeds, Numbers]:
+        """Poses with amounts (c, P), by rotation vectors (j, 3, P) of one unit (j, c, 3, P), and velocities by each.
+
+        Also returned are the rotations (m, 4, P), which limits may have cut.
+        """
+        rotations = self.turned(turned, at)
+        geometry = self.posed(rotations, at)
+        inside = self.tree.rotations(geometry.states)[self.turning]
+        beyond = rotation_vectors(product(conjugated(inside), rotations[self.turning]))
+        short = self.lean(geometry, rotations, amounts, at)
+        geometry = geometry if short is None else self.posed(rotations, at)
+        weight, feet = self._weight and self._weight.take(at), range(len(self._feet))
+        speeds = Speeds(geometry, self.turning, turning_on(turns, turned, beyond), feet, weight, short)
+        return geometry, speeds, rotations
+
+
+@lru_cache(maxsize=32)
+def _part(tree: Tree, joints: tuple[int, ...], moving: tuple[int, ...], tips: tuple[int, ...]) -> Tree:
+    """Tree.part(), kept."""
+    return tree.part(joints, moving, tips)

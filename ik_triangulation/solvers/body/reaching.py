@@ -19,6 +19,7 @@ recorded reaches of five people; a fit of the other numbers to these gained too 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from math import radians
 
 import numpy as np
@@ -29,7 +30,6 @@ from ...kinematics.arrays import Columns, Indices, Mask, Numbers, averaged_in_ti
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import (
     compose,
-    conjugated,
     cross,
     dot,
     exponential,
@@ -38,11 +38,10 @@ from ...kinematics.batch.algebra import (
     product,
     rotate,
     rotate_back,
-    rotation_vectors,
     turn_vectors,
 )
 from ...kinematics.body_anatomy import ARM_PARTS, Part, TwoPartLimb
-from .amounts import HIGHEST, LOWEST, Speeds, cost_of_amounts, newton_step, turn_for_looks, turning_on
+from .amounts import HIGHEST, LOWEST, Speeds, Stand, cost_of_amounts, newton_step, turn_for_looks
 from .flexing import flexion_axes, parts_of_body, two_part_limbs
 from .hanging import COMFORTABLE, ReachingArm, arm_of, is_place, nearer_by_girdle, turn_of_girdle
 
@@ -64,8 +63,6 @@ _STRAIGHT = 0.17  # [rad] of bend up to which a knee does not tell how it bends
 _SMOOTHED = 32  # times that amounts are averaged with those of the frames beside it
 _SHORT = 0.2  # of an arm's length: what trunk and legs leave of a place that is better reached by a step
 _NEAR = 0.25  # of it: way from where the reference has the hand, on which a straighter arm is no reason to move
-_LEAN = radians(22.0)  # of the legs at the feet for balance, at most
-_BENT = 0.7  # amount of a crouch from which on these are the shins alone
 _HANGS = 0.85  # share of the trunk's tilt that a free arm takes back
 
 
@@ -86,11 +83,20 @@ class Reaching:
         self._axes = [self._axis(*leg[:3]) for leg in legs]
         self._left = normalized(np.sum(self._axes, 0))  # about which the knees bend, and the trunk leans ahead
         self._up = self._upward()
-        self._seen: dict[bytes, tuple[Geometry, Speeds]] = {}
-        basis = self._basis()
-        self._joints = np.array(sorted(basis), np.intp)
-        self._turns = np.array([basis[joint] for joint in self._joints.tolist()])
+        self._seen: dict[bytes, tuple[Geometry, Speeds, Numbers]] = {}
 
+    @cached_property
+    def _turns(self) -> Numbers:
+        """Rotation vectors (j, 4, 3, F) of the joints of the basis, in their own frames, of one unit of each amount."""
+        return np.array([turns for _, turns in sorted(self._basis.items())])
+
+    @cached_property
+    def stand(self) -> Stand:
+        """Poses of what the basis turns, on its feet."""
+        anchors = [arm.anchor for arm in self._arms]
+        return Stand(self._begin, self._rotations, sorted(self._basis), self._legs, anchors, self._steady)
+
+    @cached_property
     def _basis(self) -> dict[int, Numbers]:
         """Rotation vectors (4, 3, F) by joint, in its own frame, of one unit of turn, aside, hinge and crouch."""
         basis: dict[int, Numbers] = {}
@@ -155,8 +161,7 @@ class Reaching:
         amounts = self._faced(amounts, tasks)
         if not amounts.any():
             return self._with_arms(self._begin, tasks)
-        seen = self._seen.get(amounts.tobytes())
-        return self._with_arms(self.standing(amounts) if seen is None else seen[0].take([0]), tasks)
+        return self._with_arms(self.standing(amounts), tasks)
 
     def _faced(self, amounts: Numbers, tasks: Sequence[Task]) -> Numbers:
         """Amounts (4, F) with so much more of the turn that it is the one for looks, if that is the larger one."""
@@ -168,50 +173,16 @@ class Reaching:
         faced[0] += side * np.maximum(np.abs(asked) - np.maximum(side * amounts[0], 0.0), 0.0)
         return faced
 
-    def standing(self, amounts: Numbers, at: Columns = slice(None)) -> Geometry:
-        """Poses `at` with amounts (4, P) of the basis, their feet where they were and their weight above them."""
-        rotations = self._turned_by((amounts[None, :, None] * self._turns[..., at]).sum(1), at)
-        return self._balanced(self._on_its_feet(rotations, at), rotations, amounts, at)[0]
-
-    def _turned_by(self, turned: Numbers, at: Columns) -> Numbers:
-        """Rotations (n, 4, P) of all joints of the reference, those of the basis turned by rotation vectors (3, P)."""
-        rotations = self._rotations[..., at].copy()
-        rotations[self._joints] = normalized(product(rotations[self._joints], exponential(turned)))
-        return rotations
-
-    def _balanced(
-        self, geometry: Geometry, rotations: Numbers, amounts: Numbers, at: Columns
-    ) -> tuple[Geometry, Numbers | None]:
-        """Poses of these rotations (n, 4, P) with legs that lean for balance, and the way (3, P) by which they do.
-
-        That is 0 where they need not, or lean as far as they may; None where none does. Changes the rotations.
-        """
-        if self._steady is None:
-            return geometry, None
-        steady = self._steady.take(at)
-        missing = steady.support.across.T @ steady.measure(geometry).errors
-        if not missing.any():
-            return geometry, None
-        heads, bent = geometry.heads, np.clip(amounts[-1] / _BENT, 0.0, 1.0)
-        # Straight legs lean as a whole, bent ones with their shins.
-        low, high = (np.mean([heads[leg[i]] - heads[leg[2]] for leg in self._legs], 0) for i in (1, 0))
-        lever = high + bent * (low - high)
-        lean = cross(lever, missing) / np.maximum(dot(lever, lever), 1e-300)
-        share = np.minimum(1.0, _LEAN / np.maximum(lengths(lean), 1e-300))
-        lean *= share
-        joints = [joint for leg in self._legs for joint in leg[:3]]
-        turns = np.array([(1.0 - bent) * lean, bent * lean, -lean] * len(self._legs))
-        turns = rotate_back(geometry.frames[joints][:, :, :3], turns)
-        rotations[joints] = normalized(product(rotations[joints], exponential(turns)))
-        return self._on_its_feet(rotations, at), missing * (share == 1.0)
-
-    def _on_its_feet(self, rotations: Numbers, at: Columns) -> Geometry:
-        """The reference with these rotations (n, 4, P), its hips where they bring the feet to where they were."""
-        tree, reference = self._tree, self._reference.take(at)
-        moved = tree.posed(rotations, reference)
-        geometry = Geometry(tree, moved)
-        off = np.mean([geometry.tip(leg[3]) - self._begin.tip(leg[3])[:, at] for leg in self._legs], 0)
-        return geometry.shifted(-tree.root_ways.T @ (tree.root_ways @ off))
+    def standing(self, amounts: Numbers) -> Geometry:
+        """Poses with amounts (4, F) of the basis, their feet where they were and their weight above them."""
+        every, rotations, seen = slice(None), self._rotations.copy(), self._seen.get(amounts.tobytes())
+        if seen is None:
+            turned = self.stand.turned((amounts[None, :, None] * self._turns).sum(1), every)
+            self.stand.lean(self.stand.posed(turned, every), turned, amounts, every)
+        else:
+            turned = seen[2]
+        rotations[self.stand.joints] = turned[self.stand.turning]
+        return self.stand.brought_back(Geometry(self._tree, self._tree.posed(rotations, self._reference)), every)
 
     def amounts(self, tasks: Sequence[Task], begin: Numbers | None = None) -> Numbers:
         """Amounts (4, F) of the basis at the least cost of what is missing and of what is moved, calm in time.
@@ -229,12 +200,12 @@ class Reaching:
         goals = self._goals(ways, at)
         amounts = np.repeat(BEGIN[:, None], len(at), 1) if begin is None else begin[:, at]
         steps, longest = (_STEPS, _LONGEST) if begin is None else (_AGAIN, _IN_A_DRAG)
-        amounts = self.cheapest(amounts, at, goals, steps, longest)
+        amounts, cost = self.cheapest(amounts, at, goals, steps, longest)
         if begin is None:  # a hinge lowers the shoulder of a hand overhead: what is nearest is not always cheapest
             none = np.zeros_like(amounts)
-            idle = self.cost(none, at, goals) < self.cost(amounts, at, goals)
+            idle = self.cost(none, at, goals) < cost
             if idle.any():
-                amounts[:, idle] = self.cheapest(none[:, idle], at[idle], self._goals(ways, at[idle]), steps)
+                amounts[:, idle], _ = self.cheapest(none[:, idle], at[idle], self._goals(ways, at[idle]), steps)
         amounts = np.where(np.abs(amounts) < _NOTHING, 0.0, amounts)
         for row, values in zip(found, amounts, strict=True):
             row[at] = values
@@ -255,20 +226,23 @@ class Reaching:
         every = [each for each in every if self._missing_at_rest(*each) > _SHORT]
         if not every:
             return {}
-        at, goals = np.array([pose for *_, pose in every]), []  # a pose for each tip, in which it reaches alone
+        poses, every_pose = [pose for *_, pose in every], np.arange(len(every))
+        alone, steady = self._reference.take(poses), self._steady and self._steady.take(np.array(poses))
+        here, goals = Reaching(self._tree, alone, self._legs, steady), []  # a pose for each tip, in which it reaches
         for number, (tip, way, pose) in enumerate(every):
-            alone = np.zeros((3, len(every)))
-            alone[:, number] = way[:, pose]
-            goals.append(_Goal(self, tip, alone, at))
-        amounts = self.cheapest(np.repeat(BEGIN[:, None], len(every), 1), at, goals, _ROUGHLY)
-        heads = self.standing(amounts, at).heads
-        missing = [goal.away(heads)[0][number] for number, goal in enumerate(goals)]
+            only = np.zeros((3, len(every)))
+            only[:, number] = way[:, pose]
+            goals.append(_Goal(here, tip, only, every_pose))
+        begin = np.repeat(BEGIN[:, None], len(every), 1)
+        amounts, _ = here.cheapest(begin, every_pose, goals, _ROUGHLY, enough=_SHORT**2)
+        there, _ = here.with_speeds(amounts, every_pose)
+        missing = [goal.away(goal.shoulder(there))[0][number] for number, goal in enumerate(goals)]
         return {tip: pose for (tip, _, pose), far in zip(every, missing, strict=True) if far > _SHORT}
 
     def _missing_at_rest(self, tip: int, way: Numbers, pose: int) -> float:
         """Share of the arm's length that is missing in the reference to a place this way (3, F) from where a tip is."""
-        goal, heads = _Goal(self, tip, way[:, [pose]], np.array([pose])), self._begin.heads[..., [pose]]
-        return float(goal.away(heads)[0][0])
+        goal, shoulder = _Goal(self, tip, way[:, [pose]], np.array([pose])), self._begin.heads[self.arm(tip).anchor]
+        return float(goal.away(shoulder[:, [pose]])[0][0])
 
     def goals(self, tasks: Sequence[Task], at: Indices) -> list[_Goal]:
         """Return the places that the tips of tasks reach for in the poses `at`."""
@@ -294,12 +268,18 @@ class Reaching:
         return cost_of_amounts(amounts, [goal.missing(*seen) for goal in goals], _below(goals))[0]
 
     def cheapest(
-        self, amounts: Numbers, at: Indices, goals: Sequence[_Goal], steps: int, longest: float = _LONGEST
-    ) -> Numbers:
-        """Amounts (4, P) after so many steps of Newton's method on their cost, inside their bounds.
+        self,
+        amounts: Numbers,
+        at: Indices,
+        goals: Sequence[_Goal],
+        steps: int,
+        longest: float = _LONGEST,
+        enough: float = 0.0,
+    ) -> tuple[Numbers, Numbers]:
+        """Amounts (4, P) after so many steps of Newton's method on their cost, inside their bounds, and the cost (P).
 
         What is missing is one-sided, so that a step may lead too far: one that costs more is taken back and tried
-        shorter. Poses whose steps are small are done.
+        shorter. Poses whose steps are small, or that cost little `enough`, are done.
         """
         n = len(at)
         least, best, limit = np.full(n, np.inf), amounts.copy(), np.full(n, longest)
@@ -314,30 +294,23 @@ class Reaching:
             newton = np.where(better, newton_step(amounts, slope, curve), step)
             step = newton * np.minimum(1.0, limit / np.maximum(np.abs(newton).max(0), 1e-300))
             amounts = np.clip(best[:, left] + step, LOWEST[:, None], HIGHEST[:, None])
-            moving = np.abs(amounts - best[:, left]).max(0) > _STILL
+            moving = (np.abs(amounts - best[:, left]).max(0) > _STILL) & (least[left] > enough)
             if not moving.any():
                 break
             left, limit, step, amounts = left[moving], limit[moving], step[:, moving], amounts[:, moving]
-        return best
+        return best, least
 
     def with_speeds(self, amounts: Numbers, at: Indices) -> tuple[Geometry, Speeds]:
-        """Poses with amounts (4, P), and the velocities by each. Those of a single pose are kept for a drag."""
+        """Poses of the small tree with amounts (4, P), and the velocities by each; of one pose kept for a drag."""
         key = amounts.tobytes()
         found = self._seen.get(key)
         if found is None:
             turns = self._turns[..., at]
             turned = (amounts[None, :, None] * turns).sum(1)
-            rotations = self._turned_by(turned, at)
-            begun = self._on_its_feet(rotations, at)
-            inside = self._tree.rotations(begun.states)[self._joints]
-            beyond = rotation_vectors(product(conjugated(inside), rotations[self._joints]))
-            geometry, short = self._balanced(begun, rotations, amounts, at)
-            steady = self._steady and self._steady.take(at)
-            speeds = Speeds(geometry, self._joints, turning_on(turns, turned, beyond), self.tips, steady, short)
-            found = geometry, speeds
+            found = self.stand.with_speeds(turns, turned, amounts, at)
             if len(self._reference) == 1:
                 self._seen = dict([*self._seen.items()][-1:]) | {key: found}
-        return found
+        return found[:2]
 
     def _with_arms(self, here: Geometry, tasks: Sequence[Task]) -> States:
         """Poses with the girdles' share of what arms reach for, and with arms that hang where nothing is asked."""
@@ -443,7 +416,7 @@ class _Goal:
     """The place of a tip, and how much of an arm's length is missing to it."""
 
     def __init__(self, reaching: Reaching, tip: int, way: Numbers, at: Indices) -> None:
-        self._arm = reaching.arm(tip)
+        self._reaching, self._arm = reaching, reaching.arm(tip)
         self._place = reaching.place(tip, way, at)
         self._least, self._most = reaching.bounds(tip, way, at)
         self.far = lengths(way)
@@ -451,13 +424,23 @@ class _Goal:
 
     def missing(self, geometry: Geometry, speeds: Speeds, those: Columns = slice(None)) -> tuple[Numbers, Numbers]:
         """Return what is missing to `those` P of its places, and its slopes (4, P)."""
-        missing, way = self.away(geometry.heads, those)
+        missing, way = self.away(self.shoulder(geometry), those)
         along = way / np.maximum(lengths(way), 1e-300)
-        return missing, dot(speeds.of_head(self._arm.anchor), along[None]) * (missing != 0.0) / self._arm.length
+        return missing, dot(speeds.of_head(self._row), along[None]) * (missing != 0.0) / self._arm.length
 
-    def away(self, heads: Numbers, those: Columns = slice(None)) -> tuple[Numbers, Numbers]:
-        """Return what is missing (P) to `those` P of its places, and the ways (3, P) from these to the arm's anchor."""
-        way = heads[self._arm.anchor] - self._place[:, those]
+    @property
+    def _row(self) -> int:
+        """The number of the shoulder in the small tree, which is made where it is needed."""
+        return self._reaching.stand.rows[self._arm.anchor]
+
+    def shoulder(self, geometry: Geometry) -> Numbers:
+        """The place (3, P) from which the arm reaches, in poses of the small tree."""
+        place: Numbers = geometry.heads[self._row]
+        return place
+
+    def away(self, shoulder: Numbers, those: Columns = slice(None)) -> tuple[Numbers, Numbers]:
+        """Return what is missing (P) to `those` P of its places, and the ways (3, P) from these to the shoulder."""
+        way = shoulder - self._place[:, those]
         far = lengths(way)
         missing = (far - np.clip(far, self._least[those], self._most[those])) * (self.far[those] > 0.0)
         return missing / self._arm.length, way

@@ -143,11 +143,20 @@ def test_no_other_amounts_cost_less(seed):
     reference, tasks, steady = standing(ways.T)
     reaching, at = reaching_of(TREE, reference, tasks[:5], steady), np.zeros(1, np.intp)
     goals = reaching.goals(tasks[:5], at)
-    found = reaching.cheapest(np.repeat(BEGIN[:, None], 1, 1), at, goals, 30)
-    least = reaching.cost(found, at, goals)
+    found, least = reaching.cheapest(np.repeat(BEGIN[:, None], 1, 1), at, goals, 30)
+    assert least == pytest.approx(reaching.cost(found, at, goals))
     for _ in range(40):
         other = np.clip(found + random.normal(0.0, 0.05, found.shape), LOWEST[:, None], HIGHEST[:, None])
         assert reaching.cost(other, at, goals)[0] > least[0] - 1e-3
+
+
+def test_the_joints_that_the_basis_turns_are_where_the_whole_body_has_them():
+    reference, tasks, steady = standing(down(np.zeros(50)))
+    reaching, at = reaching_of(TREE, reference, tasks, steady), np.arange(50)
+    amounts = np.random.default_rng(5).uniform((-0.6, -0.4, 0.0, 0.0), (0.6, 0.4, 0.8, 0.8), (50, 4)).T
+    whole, part = reaching.standing(amounts), reaching.with_speeds(amounts, at)[0]
+    assert len(part.frames) < len(whole.frames)
+    assert part.frames == pytest.approx(whole.frames[list(reaching.stand.rows)], abs=1e-12)
 
 
 @pytest.mark.parametrize("with_balance", [False, True])
@@ -157,9 +166,9 @@ def test_velocities_by_the_amounts_are_finite_differences(with_balance):
     reaching, at = reaching_of(TREE, reference, tasks, steady if with_balance else None), np.arange(200)
     amounts = np.random.default_rng(4).uniform((-0.6, -0.4, 0.0, 0.0), (0.6, 0.4, 0.8, 0.8), (200, 4)).T
     shoulder, step = TREE.tips[FIGURE.number_of[HANDS[0]]].first, 1e-4
-    own = reaching.with_speeds(amounts, at)[1].of_head(shoulder)
+    own = reaching.with_speeds(amounts, at)[1].of_head(reaching.stand.rows[shoulder])
     for number, more in enumerate(step * np.eye(4)[..., None]):
-        ends = (reaching.standing(amounts + sign * more, at).heads[shoulder] for sign in (1.0, -1.0))
+        ends = (reaching.standing(amounts + sign * more).heads[shoulder] for sign in (1.0, -1.0))
         off = lengths(own[number] - np.subtract(*ends) / (2.0 * step))
         assert np.median(off) < (0.03 if with_balance else 1e-6)
         assert (off < 0.15).mean() > 0.9
