@@ -399,7 +399,7 @@ def end_fades(frames: Numbers, at: float, begins: bool, ends: bool) -> Numbers:
 
 
 def _led(share: Numbers, is_loop: bool) -> Numbers:
-    """Return shares from 0 to 1 that begin level; in a loop they end so, else as calmly as can be (a natural spline)."""
+    """Return shares from 0 to 1 that begin level, and end so in a loop, else as calmly as can be (a natural spline)."""
     return _eased(share) if is_loop else share * share * (3.0 - share) * 0.5
 
 
