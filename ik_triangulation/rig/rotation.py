@@ -166,13 +166,19 @@ def _quaternions(rows: Array, before: Array) -> Array:
 
 
 def _axes_and_angles(rows: Array, before: Array) -> Array:
-    """Return an angle and a unit axis for each row; a rotation of none keeps the axis of the row before."""
+    """Return an angle and a unit axis for each row; a rotation of none keeps the axis of the row before.
+
+    The first rows of none have the axis of what follows: another one would turn with the bone as it begins to move.
+    """
     rows = np.where(rows[:, :1] < 0.0, -rows, rows)
     sines = np.sqrt(np.einsum("ij,ij->i", rows[:, 1:], rows[:, 1:]))
     angles = 2.0 * np.arctan2(sines, rows[:, 0])
     has_axis = angles >= _NO_AXIS
     length = np.sqrt(before[1:] @ before[1:])
     first = before[1:] / length if length else np.array(_UP if not has_axis[0] else (0.0, 0.0, 0.0))
+    if abs(before[0]) < _NO_AXIS and not has_axis[0] and has_axis.any():
+        begins = int(has_axis.argmax())
+        first = rows[begins, 1:] / sines[begins]
     known = np.vstack((first, rows[has_axis, 1:] / sines[has_axis, None]))
     agreement = np.einsum("ij,ij->i", known[1:], known[:-1])
     opposite = _parity(agreement < 0.0, agreement == 0.0, np.zeros(len(agreement), bool))

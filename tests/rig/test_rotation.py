@@ -94,6 +94,17 @@ def test_an_axis_angle_keeps_its_sense_through_zero():
     assert np.abs(values[:, 1:] - np.array(axis)).max() < 1e-3
 
 
+def test_a_bone_that_begins_at_rest_has_the_axis_of_its_motion_at_once():
+    """Between a frame at rest and the next one the axis would turn as well, and the bone with it."""
+    axis = Vector((0.6, 0.0, 0.8))
+    motion = [Quaternion(axis, 0.1 * max(i - 2, 0)) for i in range(6)]
+    values = np.asarray(run_of(motion, "AXIS_ANGLE", [Free()] * 6, (0.0, 0.0, 1.0, 0.0)))
+    assert np.abs(values[:, 1:] - np.array(axis)).max() < 1e-6
+    assert values[:, 0] == pytest.approx([0.0, 0.0, 0.0, 0.1, 0.2, 0.3])
+    turned = np.asarray(run_of(motion, "AXIS_ANGLE", [Free()] * 6, (2.0 * pi, 0.0, 1.0, 0.0)))
+    assert turned[0] == pytest.approx((2.0 * pi, 0.0, 1.0, 0.0))  # a whole turn before: its axis counts
+
+
 def test_a_rotation_of_none_gives_an_axis_angle_its_length():
     values = run_of([Quaternion()], "AXIS_ANGLE", [Free()], (0.0, 0.0, 0.0, 0.0))
     assert np.linalg.norm(np.asarray(values)[0, 1:]) == pytest.approx(1.0)
