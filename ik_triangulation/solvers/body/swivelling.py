@@ -52,7 +52,9 @@ _BENT, _DEEP = radians(50.0), radians(120.0)  # bend of a knee at which it begin
 _OPEN = radians(22.0)  # swivel of a knee that is open, off straight ahead of its foot
 _NEAR = np.array([1.0])  # of the limb's length: tolerance of goals that are where the tip is
 _WITHOUT_END = 2  # joints of an arm or leg without hand or foot
-_HASTY, _HASTIER = 0.22, 1.5  # [rad] turn in a frame that is never too fast, and times the largest that a limb had
+# Turns of a joint in a frame [rad] that are never too fast, and from which on none is faster than the largest that a
+# limb had; times that below.
+_HASTY, _FASTEST, _HASTIER = 0.22, 0.3, 1.5
 _LEAP, _EXPLAINED = radians(15.0), 2.0  # turn of a joint in a frame at 30 a second; times what its goals explain
 _AROUND = 6.0  # frames at 30 a second on either side of a leap in which a turn is traded, and in which that fades
 _AWAY = 0.03  # of the limb's length: as near to its place a tip stays whose turn is traded, as the trunk does the rest
@@ -165,7 +167,8 @@ def with_swivels(
         if not suits(limb.tree, goals, limb.form.has_end):
             continue
         there = limb.frames(tree, geometry, rotations)
-        most = max(_HASTIER * _largest_turn(rotations[joints]), _HASTY)
+        had = _largest_turn(rotations[joints])
+        most = max(min(_HASTIER * had, max(had, _FASTEST)), _HASTY)
         for calm in dict.fromkeys((smoothing, 1.0)):
             posed = swivelled(limb.tree, there, goals, given[joints], limb.form, fps, calm)
             if _largest_turn(posed) <= most:
