@@ -156,8 +156,8 @@ class _Body(NamedTuple):
             self.target.rotation_quaternion = into.to_quaternion() @ rotation if into else rotation
             self.target.keyframe_insert("rotation_quaternion", frame=frame)
 
-    def baked(self):
-        """Bake it; return its Path."""
+    def baked(self, *more):
+        """Bake it; return its Path, in which `more` parts of the sides count as well."""
         import bpy
 
         begun = process_time()
@@ -166,7 +166,7 @@ class _Body(NamedTuple):
         seconds = process_time() - begun
         ob, rig, scene = self.ob, self.rig, bpy.context.scene
         parts = [rig.of(part) for part in ("hips", "chest")]
-        every = ("shoulder", "upper_arm", "forearm", "hand", "thigh", "shin")
+        every = ("shoulder", "upper_arm", "forearm", "thigh", "shin", *more)
         parts += [rig.of(part, side) for part, side in product(every, "LR")]
         shown, off = [], []
         for frame in range(scene.frame_start, scene.frame_end + 1):
@@ -213,7 +213,7 @@ def of_hasty_body(rig, seed, turned):
         keys.append((place, turn @ rotation))
     for frame, (place, other) in zip(frames, [*keys, keys[0]], strict=True):
         body.key(frame, place, other if turned else None)
-    return body.baked()
+    return body.baked("hand")
 
 
 def _direction(random):
