@@ -85,11 +85,9 @@ _TRIED = (
 _FACING, _STEADY = 0.2, 32  # weight of directions beside places in the motion of a reference as a whole; averagings
 _OF_HANDS = 0.1  # weight of hands there, which circle a still body, where others show its turn
 _HUNG = 0.02  # of the compliance of the place of a body that hangs on its hands: its arms go up first
-_JUMP = 3.0  # times the local median: a turn from frame to frame that is an outlier
-_TRADED = (
-    0.6  # of the largest turn of a frame: the most that is left of it where the turns of hands are traded for that
-)
-_LESS_CALM = 1.25  # times the unsteadiness of the body as a whole: the most of it with its limbs posed as single ones
+_JUMP, _FAST = 3.0, 0.3  # times the local median: a turn from frame to frame that is an outlier; [rad] one that is fast
+_TRADED = 0.6  # of the largest turn of a frame: what is left of it where turns of hands are traded for that, at most
+_LESS_CALM = 1.25  # times unsteadiness and largest turn of the body as a whole: the most with limbs posed alone
 _ENOUGH, _CALMER = 2, 0.8  # tries, and share of the unsteadiness so far, from which on others are not worth a try
 _ASTRAY = 0.8  # [rad] turn of a joint off a pose that meets its goals without such a turn
 _FASTEST = radians(8.5)  # turn of a joint of an arm in a frame at the edge of reach, where the trunk turns it as well
@@ -329,9 +327,9 @@ class _Path:
         yield
         met, now = (System(tree, each, self.tasks).met for each in (states, found))
         before, after = (unsteadiness(tree, each) for each in (states, found))
-        if (met & ~now).any() or after > max(_JUMP, _LESS_CALM * before):
-            return states
-        return found
+        had, has = (largest_turns(tree, each).max(initial=0.0) for each in (states, found))
+        hastier = has > max(_FAST, _LESS_CALM * had) or after > max(_JUMP, _LESS_CALM * before)
+        return states if hastier or (met & ~now).any() else found
 
     def _eased(self, knots: Indices, offsets: Numbers, steps: int) -> Numbers:
         """The knots' turns off the reference after steps of posture of all of them together."""

@@ -52,9 +52,7 @@ _BENT, _DEEP = radians(50.0), radians(120.0)  # bend of a knee at which it begin
 _OPEN = radians(22.0)  # swivel of a knee that is open, off straight ahead of its foot
 _NEAR = np.array([1.0])  # of the limb's length: tolerance of goals that are where the tip is
 _WITHOUT_END = 2  # joints of an arm or leg without hand or foot
-# Turns of a joint in a frame [rad] that are never too fast, and from which on none is faster than the largest that a
-# limb had; times that below.
-_HASTY, _FASTEST, _HASTIER = 0.22, 0.3, 1.5
+_HASTY, _HASTIER = 0.22, 1.5  # [rad] turn in a frame that is never too fast, and times the largest that a limb had
 _LEAP, _EXPLAINED = radians(15.0), 2.0  # turn of a joint in a frame at 30 a second; times what its goals explain
 _AROUND = 6.0  # frames at 30 a second on either side of a leap in which a turn is traded, and in which that fades
 _AWAY = 0.03  # of the limb's length: as near to its place a tip stays whose turn is traded, as the trunk does the rest
@@ -167,8 +165,7 @@ def with_swivels(
         if not suits(limb.tree, goals, limb.form.has_end):
             continue
         there = limb.frames(tree, geometry, rotations)
-        had = _largest_turn(rotations[joints])
-        most = max(min(_HASTIER * had, max(had, _FASTEST)), _HASTY)
+        most = max(_HASTIER * _largest_turn(rotations[joints]), _HASTY)
         for calm in dict.fromkeys((smoothing, 1.0)):
             posed = swivelled(limb.tree, there, goals, given[joints], limb.form, fps, calm)
             if _largest_turn(posed) <= most:
@@ -220,19 +217,20 @@ def with_traded_ends(
     """Return states whose limbs to some tips trade the turns that these are to have, and the tasks of what is left.
 
     The limbs are posed on the body as it is, with their tips where these are. Of what a limb gives up of a turn its
-    task lacks the `shares` (F) of its tip. Yields between parts of the work.
+    task lacks the `shares` (F) of its tip; one that cannot be posed alone keeps its task. Yields between parts.
     """
     geometry, rotations, given = Geometry.of(tree, states), tree.rotations(states), tree.rotations(reference)
     changed, found = rotations.copy(), list[Task]()
     for first, tip in limbs_with_swivel(tree):
-        task, limb = _turned(tasks, tip), LimbOfBody.of(tree, first, tip, rotations)
-        if tip not in shares or task is None or limb.tree.held:  # a twist that is animated
+        task = _turned(tasks, tip)
+        if tip not in shares or task is None:
             continue
+        limb = LimbOfBody.of(tree, first, tip, rotations)
         size, joints = limb.tree.size, list(limb.joints)
         turned = replace(task, tip=0, level=1, length=task.length * size / tree.size)
-        goals: list[Task] = [point_task(geometry.tip(tip), np.array([_AWAY * size])), turned]
-        goals += _poles(tasks, tip)
-        if not suits(limb.tree, goals, limb.form.has_end):
+        goals: list[Task] = [point_task(geometry.tip(tip), np.array([_AWAY * size])), turned, *_poles(tasks, tip)]
+        if limb.tree.held or not suits(limb.tree, goals, limb.form.has_end):  # a twist is animated
+            found.append(task)
             continue
         there = limb.tree.posed(given[joints], limb.frames(tree, geometry, rotations))
         path = yield from natural_path(limb.tree, there, goals, limb.form, fps=fps, smoothing=smoothing)

@@ -113,3 +113,19 @@ def test_only_tips_with_a_share_are_traded():
     posed, found = finished(with_traded_ends(tree, states, states, tasks, {}, FPS, 0.0))
     assert not found
     assert np.abs(tree.rotations(posed) - tree.rotations(states)).max() < 1e-12
+
+
+def test_a_limb_with_an_animated_twist_is_to_turn_as_told():
+    tree = body(Vector((0.0, 1.0, 0.0)), twist=True).tree
+    rotations = np.zeros((len(tree.joints), 4, FRAMES))
+    half = np.linspace(0.0, 0.4, FRAMES)
+    rotations[:, 0] = 1.0
+    rotations[3] = np.stack((np.cos(half), np.sin(half), 0.0 * half, 0.0 * half))
+    none = np.empty((0, 1)), np.empty((0, 4, 1))
+    frame = States(*none, rotations[tree.held], np.eye(3)[:, :, None], np.zeros((3, 1)))
+    states = tree.posed(rotations, frame)
+    told = Geometry(tree, states).tip_rotation(0)[..., ::-1]
+    turn = OrientTask(rotation=told, length=0.1, tolerance=np.array([1e-3]), level=Level.TURN)
+    posed, found = finished(with_traded_ends(tree, states, states, [turn], {0: np.ones(FRAMES)}, FPS, 0.0))
+    assert found == [turn]
+    assert np.abs(tree.rotations(posed) - tree.rotations(states)).max() < 1e-12
