@@ -39,6 +39,8 @@ _ROUNDS, _AVERAGES = 6, 6  # in each pass, and averagings over time in each roun
 _CALMER = 0.98  # share of the excess that is left at most
 _UNEVEN, _EVENER = 1.35, 0.7  # times the unrest before: what calmer turns may cost, and what makes slower ones calmer
 _STEPS = 2  # in each round
+_AROUND = 5  # frames on either side that make a median local
+_CALM = 0.01  # [rad] turn beside which no other one is an outlier
 _FINE = Descent(iterations=12, stall=4)  # after all rounds
 
 
@@ -86,6 +88,23 @@ def eased(
             if (calmer or slower) and not lost[row].any():
                 states.put(frames[row], some.take(row))
     return states
+
+
+def largest_turns(tree: Tree, states: States) -> Numbers:
+    """Largest turn of any joint [rad] from each frame to the next (F - 1)."""
+    turns: Numbers = _turns(tree, states).max(0)
+    return turns
+
+
+def unsteadiness(tree: Tree, states: States) -> float:
+    """The largest turn from frame to frame beside the median of those around it; 0.0 where all is calm."""
+    if len(states) < 3:
+        return 0.0
+    turns = largest_turns(tree, states)
+    half = min(_AROUND, len(turns) - 1)
+    around = np.pad(turns, half, mode="reflect")
+    window = np.lib.stride_tricks.sliding_window_view(around, 2 * half + 1)
+    return float((turns / np.maximum(np.median(window, 1), _CALM)).max())
 
 
 def unrest(tree: Tree, states: States) -> Numbers:

@@ -11,6 +11,7 @@ all others. Source: none.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from math import radians
 from typing import NamedTuple
@@ -20,10 +21,10 @@ import numpy as np
 from ..cooperative import Work
 from ..goals.from_goals import RADIAN
 from ..goals.orientation import AlongTask, LookTask, OrientTask
-from ..goals.task import Level, PlaceTask, Task
+from ..goals.task import Level, PlaceTask, Task, unwrapped
 from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import Geometry, States, Tree
-from ..kinematics.batch.algebra import angles_between, at
+from ..kinematics.batch.algebra import at
 from ..kinematics.body_anatomy import Part
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import Descent, descend, hold, precisely
@@ -52,18 +53,15 @@ from ..solvers.body.priorities import (
     solve_sets,
 )
 from ..solvers.body.reaching import reaching_of
-from ..solvers.body.swivelling import limbs_with_swivel, with_swivels
+from ..solvers.body.swivelling import leaping_ends, limbs_with_swivel, with_swivels, with_traded_ends
 from ..solvers.natural.looking import turned_to_look
 from ..solvers.natural.posture import Posture, Relaxation, interpolated_offsets, time_weight
 from ..solvers.natural.soft_edge import Pace, slowed
-from .body_easing import eased, led_over
+from .body_easing import eased, largest_turns, led_over, unsteadiness
 from .far_goals import drawn_in, far_tips, is_reach, without
 from .jumps import leaps_of, ways_of
 from .limb_motion import limbs_alone
 from .shot import Shot
-
-_AROUND = 5  # frames on either side that make a median local
-_CALM = 0.01  # [rad] turn beside which no other one is an outlier
 
 _OFTEN = 4  # knots between two looks at what the user does
 _FARTHEST = 32  # frames between two knots
@@ -87,30 +85,13 @@ _TRIED = (
 _FACING, _STEADY = 0.2, 32  # weight of directions beside places in the motion of a reference as a whole; averagings
 _OF_HANDS = 0.1  # weight of hands there, which circle a still body, where others show its turn
 _HUNG = 0.02  # of the compliance of the place of a body that hangs on its hands: its arms go up first
-_JUMP = 3.0  # times the local median: a turn from frame to frame that is an outlier
-_LESS_CALM = 1.25  # times the unsteadiness of the body as a whole: the most of it with its limbs posed as single ones
+_JUMP, _FAST = 3.0, 0.3  # times the local median: a turn from frame to frame that is an outlier; [rad] one that is fast
+_TRADED = 0.6  # of the largest turn of a frame: what is left of it where turns of hands are traded for that, at most
+_LESS_CALM = 1.25  # times unsteadiness and largest turn of the body as a whole: the most with limbs posed alone
 _ENOUGH, _CALMER = 2, 0.8  # tries, and share of the unsteadiness so far, from which on others are not worth a try
 _ASTRAY = 0.8  # [rad] turn of a joint off a pose that meets its goals without such a turn
 _FASTEST = radians(8.5)  # turn of a joint of an arm in a frame at the edge of reach, where the trunk turns it as well
 _ON_ITS_WAY = Descent(iterations=20, stall=4)
-
-
-def largest_turns(tree: Tree, states: States) -> Numbers:
-    """Largest turn of any joint [rad] from each frame to the next (F - 1)."""
-    rotations = tree.rotations(states)
-    turns: Numbers = angles_between(rotations[..., 1:], rotations[..., :-1]).max(0)
-    return turns
-
-
-def unsteadiness(tree: Tree, states: States) -> float:
-    """The largest turn from frame to frame beside the median of those around it; 0.0 where all is calm."""
-    if len(states) < 3:
-        return 0.0
-    turns = largest_turns(tree, states)
-    half = min(_AROUND, len(turns) - 1)
-    around = np.pad(turns, half, mode="reflect")
-    window = np.lib.stride_tricks.sliding_window_view(around, 2 * half + 1)
-    return float((turns / np.maximum(np.median(window, 1), _CALM)).max())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,6 +149,7 @@ def body_path(shot: Shot, settings: BodyPathSettings = USUAL_SETTINGS) -> Work[B
             work = _Path(shot, goals, bounds, settings) if goals is not None else work
             far = far if goals is not None else {}
         states = yield from _best(work, calm=not far)
+        work, states = yield from _traded(shot, work, states, bounds, asked)
         calmer = yield from eased(tree, Posture(tree, work.given), states, work.precise, steady)
         if calmer is not states:  # an average over time does not know of hinges
             # Limbs posed alone again may take back what was eased.
@@ -188,6 +170,23 @@ def _clear(shot: Shot, states: States, asked: Sequence[Task]) -> Work[BodyPath]:
     if shot.thickness is not None:
         states = yield from cleared(shot.tree, states, shot.thickness, asked, shot.fps, shot.smoothing)
     return BodyPath(states, System(shot.tree, states, asked).met)
+
+
+def _traded(
+    shot: Shot, work: _Path, states: States, bounds: Sequence[Task], asked: Sequence[Task]
+) -> Work[tuple[_Path, States]]:
+    """Return a path and its states with turns of hands and feet traded where limbs leap for them; else as they are."""
+    tree, own = shot.tree, work.tasks[: len(work.tasks) - len(bounds)]
+    shares = leaping_ends(tree, states, asked, shot.fps)
+    if not shares:
+        return work, states
+    goals = [task for task in own if not (task.tip in shares and isinstance(unwrapped(task), OrientTask))]
+    calm = yield from _best(_Path(shot, goals, bounds, work.settings))
+    found, ends = yield from with_traded_ends(tree, calm, work.given, asked, shares, *work.tempo)
+    other = work.asking([*goals, *ends, *bounds])
+    exactly(tree, found, other.precise, other.steady, frames=np.arange(len(found)))
+    calmer = largest_turns(tree, found).max() < _TRADED * largest_turns(tree, states).max()
+    return (other, found) if calmer else (work, states)
 
 
 def _soft(work: _Path, states: States, asked: Sequence[Task], tips: Sequence[int]) -> Work[States]:
@@ -274,6 +273,13 @@ class _Path:
         self.compliance, self.weight = compliance, time_weight(*self.tempo)
         self.seed, self.settings = shot.seed, settings
 
+    def asking(self, tasks: Sequence[Task]) -> _Path:
+        """The same path with other tasks for the same tips."""
+        other = copy(self)
+        other.tasks, other.precise = list(tasks), precisely(self.tree, tasks)
+        other.every = [*other.precise, self.steady] if self.steady else other.precise
+        return other
+
     def solved(self, way: float, eased: bool, last: States | None) -> Work[tuple[States, States]]:
         """All frames, and the pose of the last knot, with knots as far apart as the goals move by `way`.
 
@@ -321,9 +327,9 @@ class _Path:
         yield
         met, now = (System(tree, each, self.tasks).met for each in (states, found))
         before, after = (unsteadiness(tree, each) for each in (states, found))
-        if (met & ~now).any() or after > max(_JUMP, _LESS_CALM * before):
-            return states
-        return found
+        had, has = (largest_turns(tree, each).max(initial=0.0) for each in (states, found))
+        hastier = has > max(_FAST, _LESS_CALM * had) or after > max(_JUMP, _LESS_CALM * before)
+        return states if hastier or (met & ~now).any() else found
 
     def _eased(self, knots: Indices, offsets: Numbers, steps: int) -> Numbers:
         """The knots' turns off the reference after steps of posture of all of them together."""

@@ -45,8 +45,8 @@ from ..solvers.body.priorities import POSTURE_GAIN, exactly
 from ..solvers.natural.looking import turned_to_hands
 from ..solvers.natural.posture import Posture, Relaxation, time_weight
 from ..solvers.natural.solving import ends_met
-from .body_easing import unrest
-from .body_path import BodyPath, body_path, largest_turns
+from .body_easing import largest_turns, unrest
+from .body_path import BodyPath, body_path
 from .shot import Shot
 
 _SAME = 1e-5  # of the size, and of a rotation matrix: hips at the same place

@@ -102,7 +102,8 @@ def pulls(figure, count):
 def paths(figure, count):
     """Paths of tips that some motion of the body has, each solved whole."""
     from ik_triangulation.cooperative import finished
-    from ik_triangulation.motion.body_path import body_path, largest_turns, unsteadiness
+    from ik_triangulation.motion.body_easing import largest_turns, unsteadiness
+    from ik_triangulation.motion.body_path import body_path
     from ik_triangulation.motion.shot import Shot
 
     print("\n| Paths of 120 frames | Reached | Turns over 3 x the local median | Largest turn [degrees] | ms a frame |")
@@ -129,7 +130,8 @@ def report_crouch(figure):
     from ik_triangulation.cooperative import finished
     from ik_triangulation.goals.from_goals import balance_of
     from ik_triangulation.kinematics.batch import Geometry
-    from ik_triangulation.motion.body_path import body_path, largest_turns, unsteadiness
+    from ik_triangulation.motion.body_easing import largest_turns, unsteadiness
+    from ik_triangulation.motion.body_path import body_path
     from ik_triangulation.motion.shot import Shot
     from ik_triangulation.solvers.batch.change import System
 

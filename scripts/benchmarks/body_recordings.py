@@ -36,7 +36,8 @@ def solve_again(file, hips, frames=FRAMES):
     """Solve a recording with hips that are FREE or FIXED."""
     from ik_triangulation.cooperative import finished
     from ik_triangulation.kinematics.batch import Geometry
-    from ik_triangulation.motion.body_path import body_path, unsteadiness
+    from ik_triangulation.motion.body_easing import unsteadiness
+    from ik_triangulation.motion.body_path import body_path
     from ik_triangulation.motion.shot import Shot
 
     recording = recordings.load(file, frames)

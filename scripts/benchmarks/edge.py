@@ -4,17 +4,20 @@
 Rigify's human, set up by the buttons. The empty of a hand or foot goes from a random place within reach to one beyond
 it in 20 frames, and back in 10; of a body that of its left hand from where it is made to 1.6 to 3 arms' lengths away.
 Blender's is IK on the forearm with Copy Rotation on the hand, without limits.
+
+In hasty shots of a body its left hand's empty goes from random place to place, every other one of them out of reach,
+and turns there by up to 90 degrees, every 8 to 14 frames.
 """
 
 from itertools import product
 from random import Random
 from time import process_time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import hand_motions
-from .job_rigs import RIGS
+from .job_rigs import RIGS, Rig
 from .job_shots import shown as shown_at
 from .scenes import extension, silent
 
@@ -24,6 +27,7 @@ MISSED = 2e-3  # of the reach
 MOVES = 0.3  # degrees that a joint turns in frames that count for its median
 APART = 0.8  # [rad] between directions to one place and the next at most
 TURN, TIMES, TIMES_OF_BODY = 15.0, 4.0, 3.0
+HASTE, PLACES, WITHIN, BEYOND, FASTER = (8, 14), 5, (0.35, 0.95), (1.1, 2.2), (20.0, 90.0)  # of hasty shots
 HEAD = (
     "| | turns by | largest turn, any frame | largest into or out of a missed frame | above 15° | the same, times the "
     "joint's median | above 4 (body: 3) | missed by more, of the reach |"
@@ -111,47 +115,111 @@ def of_limb(limb, turned, seed, method):
     return Path(seen.turns, seen.tip / reach, np.maximum(away / reach - 1.0, 0.0), seconds)
 
 
+class _Body(NamedTuple):
+    """A body as set up by the button: its rig and armature, its left hand with its empty, and the length of the arm."""
+
+    rig: Rig
+    ob: Any
+    hand: Any
+    target: Any
+    arm: float
+
+    @classmethod
+    def new(cls, rig, last):
+        """The body of a rig in a file of so many frames."""
+        import bpy
+
+        ob = rig.make()
+        bpy.ops.object.mode_set(mode="POSE")
+        bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, last
+        with silent():
+            bpy.ops.pose.ik_triangulation_body_add()
+        hand = ob.pose.bones[rig.of("hand", "L")]
+        ob.data.bones.active = ob.data.bones[hand.name]
+        arm = sum(ob.data.bones[rig.of(part, "L")].length for part in ("upper_arm", "forearm", "hand"))
+        target = hand.ik_triangulation.target
+        target.rotation_mode = "QUATERNION"
+        return cls(rig, ob, hand, target, arm)
+
+    @property
+    def shoulder(self):
+        """Where the arm begins at rest, in the world."""
+        return self.ob.matrix_world @ self.ob.data.bones[self.rig.of("upper_arm", "L")].head_local
+
+    def key(self, frame, place, rotation=None):
+        """Key the empty at a place and with a rotation in the world."""
+        parent = self.target.parent
+        into = parent.matrix_world.inverted() if parent else None
+        self.target.location = into @ place if into else place
+        self.target.keyframe_insert("location", frame=frame)
+        if rotation is not None:
+            self.target.rotation_quaternion = into.to_quaternion() @ rotation if into else rotation
+            self.target.keyframe_insert("rotation_quaternion", frame=frame)
+
+    def baked(self, *more):
+        """Bake it; return its Path, in which `more` parts of the sides count as well."""
+        import bpy
+
+        begun = process_time()
+        with silent():
+            bpy.ops.pose.ik_triangulation_bake()
+        seconds = process_time() - begun
+        ob, rig, scene = self.ob, self.rig, bpy.context.scene
+        parts = [rig.of(part) for part in ("hips", "chest")]
+        every = ("shoulder", "upper_arm", "forearm", "thigh", "shin", *more)
+        parts += [rig.of(part, side) for part, side in product(every, "LR")]
+        shown, off = [], []
+        for frame in range(scene.frame_start, scene.frame_end + 1):
+            now = shown_at(ob, frame)
+            shown.append([np.array(now[name][0].to_3x3().normalized()) for name in parts])
+            off.append((now[self.hand.name][1] - self.target.matrix_world.translation).length / self.arm)
+        turned = np.array(shown).swapaxes(0, 1)
+        return Path(hand_motions.angles(turned[:, :-1], turned[:, 1:]), np.array(off), np.zeros(len(off)), seconds)
+
+
 def of_body(rig, seed, method):
     """Key the left hand's empty of a body out of reach and back; return its Path."""
-    import bpy
-    from mathutils import Vector
-
-    random, rig = Random(seed), RIGS[rig]
-    ob = rig.make()
-    bpy.ops.object.mode_set(mode="POSE")
-    scene, bones = bpy.context.scene, ob.data.bones
-    frames = range(1, 51)
-    scene.frame_start, scene.frame_end = frames[0], frames[-1]
-    arm = sum(bones[rig.of(part, "L")].length for part in ("upper_arm", "forearm", "hand"))
-    shoulder = ob.matrix_world @ bones[rig.of("upper_arm", "L")].head_local
+    random, body = Random(seed), _Body.new(RIGS[rig], 50)
     while True:
-        way = Vector([random.gauss(0.0, 1.0) for _ in range(3)]).normalized()
+        way = _direction(random)
         if way.y < 0.1 and way.x > -0.5 and way.z > -0.5:
             break
-    place = shoulder + way * arm * random.uniform(1.6, 3.0)
-    with silent():
-        bpy.ops.pose.ik_triangulation_body_add()
-        hand = ob.pose.bones[rig.of("hand", "L")]
-        target = hand.ik_triangulation.target
-        into = target.parent.matrix_world.inverted() if target.parent else None
-        start = target.matrix_world.translation.copy()
-        for frame, at in ((1, start), (10, start), (30, place), (40, start), (50, start)):
-            target.location = into @ at if into else at
-            target.keyframe_insert("location", frame=frame)
-        hand.ik_triangulation.soft_edge = method == SOFT
-        ob.data.bones.active = ob.data.bones[hand.name]
-        begun = process_time()
-        bpy.ops.pose.ik_triangulation_bake()
-        seconds = process_time() - begun
-    parts = [rig.of(part) for part in ("hips", "chest")]
-    parts += [rig.of(part, side) for part, side in product(("shoulder", "upper_arm", "forearm", "thigh", "shin"), "LR")]
-    shown, off = [], []
-    for frame in frames:
-        now = shown_at(ob, frame)
-        shown.append([np.array(now[name][0].to_3x3().normalized()) for name in parts])
-        off.append((now[hand.name][1] - target.matrix_world.translation).length / arm)
-    turned = np.array(shown).swapaxes(0, 1)
-    return Path(hand_motions.angles(turned[:, :-1], turned[:, 1:]), np.array(off), np.zeros(len(frames)), seconds)
+    place = body.shoulder + way * body.arm * random.uniform(1.6, 3.0)
+    start = body.target.matrix_world.translation.copy()
+    for frame, at in ((1, start), (10, start), (30, place), (40, start), (50, start)):
+        body.key(frame, at)
+    body.hand.ik_triangulation.soft_edge = method == SOFT
+    return body.baked()
+
+
+def of_hasty_body(rig, seed, turned):
+    """Key the left hand's empty of a body in and out of reach in haste, and turn it if it is `turned`; its Path."""
+    from mathutils import Quaternion
+
+    random = Random(f"hasty {seed}")
+    frames = [1, 5]
+    for _ in range(PLACES + 1):
+        frames.append(frames[-1] + random.randint(*HASTE))
+    body = _Body.new(RIGS[rig], frames[-1] + 4)
+    start, rotation, _ = body.target.matrix_world.decompose()
+    keys = [(start, rotation)] * 2
+    for number in range(PLACES):
+        while True:
+            way = _direction(random)
+            if way.y < 0.15 and way.x > -0.6 and way.z > -0.75:
+                break
+        place = body.shoulder + way * body.arm * random.uniform(*(BEYOND if number % 2 else WITHIN))
+        turn = Quaternion(_direction(random), np.radians(random.uniform(*FASTER)))
+        keys.append((place, turn @ rotation))
+    for frame, (place, other) in zip(frames, [*keys, keys[0]], strict=True):
+        body.key(frame, place, other if turned else None)
+    return body.baked("hand")
+
+
+def _direction(random):
+    from mathutils import Vector
+
+    return Vector([random.gauss(0.0, 1.0) for _ in range(3)]).normalized()
 
 
 def line_of(title, method, paths, times):
@@ -182,6 +250,10 @@ def run(arguments):
                 paths = [of_body(rig, seed, method) for seed in range(arguments.bodies)]
                 far = [each for each in paths if (each.off > MISSED).any()]
                 print(line_of(f"body of {rig}", method, far, TIMES_OF_BODY), flush=True)
+            for turned in (False, True):
+                paths = [of_hasty_body(rig, seed, turned) for seed in range(arguments.bodies)]
+                title = f"hasty body of {rig}, target {'turned' if turned else 'moved'}"
+                print(line_of(title, SOFT, paths, TIMES_OF_BODY), flush=True)
 
 
 def add_arguments(parser):

@@ -10,7 +10,8 @@ from ik_triangulation.cooperative import finished
 from ik_triangulation.goals.from_goals import balance_of, hold_tasks
 from ik_triangulation.goals.task import Level
 from ik_triangulation.kinematics.batch import Geometry
-from ik_triangulation.motion.body_path import BodyPathSettings, body_path, largest_turns, unsteadiness
+from ik_triangulation.motion.body_easing import largest_turns, unsteadiness
+from ik_triangulation.motion.body_path import BodyPathSettings, body_path
 from ik_triangulation.motion.shot import Shot
 from ik_triangulation.solvers.batch.change import System
 from scripts.benchmarks import humanoid

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ik_triangulation.motion.body_path import largest_turns, unsteadiness
+from ik_triangulation.motion.body_easing import largest_turns, unsteadiness
 from scripts.benchmarks import humanoid
 from scripts.benchmarks.body_goals import random_path, stands
 

@@ -7,7 +7,8 @@ import pytest
 from ik_triangulation.cooperative import finished
 from ik_triangulation.goals.task import Level, PlaceTask
 from ik_triangulation.kinematics.batch import Geometry
-from ik_triangulation.motion.body_path import body_path, largest_turns
+from ik_triangulation.motion.body_easing import largest_turns
+from ik_triangulation.motion.body_path import body_path
 from ik_triangulation.motion.faded_path import edited_path
 from ik_triangulation.motion.shot import Shot
 from ik_triangulation.solvers.natural.posture import Posture

@@ -12,8 +12,8 @@ from ik_triangulation.goals.task import Level
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.kinematics.batch.algebra import angles_between
 from ik_triangulation.motion import faded_path as faded
-from ik_triangulation.motion.body_easing import unrest
-from ik_triangulation.motion.body_path import body_path, largest_turns
+from ik_triangulation.motion.body_easing import largest_turns, unrest
+from ik_triangulation.motion.body_path import body_path
 from ik_triangulation.motion.faded_path import faded_path, standing
 from ik_triangulation.motion.shot import Shot
 from scripts.benchmarks import humanoid

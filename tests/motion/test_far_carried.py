@@ -11,7 +11,8 @@ from ik_triangulation.goals.from_goals import CarriedTask, hold_tasks, point_tas
 from ik_triangulation.goals.task import Level
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.kinematics.batch.algebra import dot, lengths, rotate_back
-from ik_triangulation.motion.body_path import body_path, largest_turns
+from ik_triangulation.motion.body_easing import largest_turns
+from ik_triangulation.motion.body_path import body_path
 from ik_triangulation.motion.far_goals import drawn_in, far_tips
 from ik_triangulation.motion.shot import Shot
 from ik_triangulation.solvers.batch.change import System

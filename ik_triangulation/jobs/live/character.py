@@ -380,7 +380,7 @@ class LiveBody(LiveState):
         (now, took), problem = waiting, motion.problem
         samples = problem.samples._replace(goals=goals.goals(now))
         report = measure_body_pose(problem.rig, samples, problem, depsgraph)
-        return replace(report, outside=problem.outside(motion.states), seconds=took)
+        return replace(report, outside=problem.outside(motion.shown), seconds=took)
 
     def key(self, armature: Object, scene: Scene, view_layer: ViewLayer) -> None:
         self.rest(armature)
@@ -392,16 +392,15 @@ class LiveBody(LiveState):
     def _pose(self, rig: RigBody, motion: BodyMotion) -> None:
         """Write the pose of all bones and the place of the hips, without having it evaluated."""
         assert self.channels is not None
-        assert motion.states is not None
         problem, hips = motion.problem, rig.armature.pose.bones[rig.hips]
-        rotations = problem.rotations(motion.states)[:, :, 0]
+        rotations = problem.rotations(motion.shown)[:, :, 0]
         turned = {
             joint.name: (joint.freedom, rotation)
             for joint, rotation in zip(problem.body.joints, rotations, strict=True)
             if joint.freedom.moves or joint.name in rig.toes.values()
         }
         self.channels.read(rig.armature)
-        self.posed = self.channels.put(rig.armature, turned, problem.locations(motion.states)[:, 0])
+        self.posed = self.channels.put(rig.armature, turned, problem.locations(motion.shown)[:, 0])
         self._take_along(rig, motion)
         if rig.hips_motion == "FIXED":
             return
@@ -416,7 +415,7 @@ class LiveBody(LiveState):
         waiting = self._waiting_bones(rig.armature, self._waiting)
         if not waiting:
             return
-        frames = Geometry(motion.problem.body.tree, motion.states).frames[..., 0]
+        frames = Geometry(motion.problem.body.tree, motion.shown).frames[..., 0]
         take_along(waiting, lambda name: rig.shown_frame(name, frames[rig.bones.index(name)]), ExitStack())
 
     @staticmethod

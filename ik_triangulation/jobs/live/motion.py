@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ from ...kinematics import Pose
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Geometry, States
 from ...kinematics.batch.algebra import lengths
+from ...motion.faded_path import faded_path, looking_at_hands
+from ...motion.shot import Shot
 from ...rig.armature import Bones, base_of, into_bone
 from ...rig.body import RigBody
 from ...rig.dependencies import Dependencies, Node, animates_otherwise
@@ -127,10 +130,14 @@ class StillRig:
 _LEAP, _FAR = 0.05, 0.3  # of the body's size: way of a goal in one step, and from which on the body is posed anew
 _ALIKE = 0.6  # [rad] difference of a joint up to which a pose that rests becomes that of Solve Pose
 _SETTLING = 20  # steps of one that does not
+_LOOKS = 4  # times that what a free head adds is taken off a pose, half of what is left each time
 
 
 class BodyMotion:
-    """Poses of a body, each from the one before; the first one, and one after a leap, as Solve Pose poses it."""
+    """Poses of a body, each from the one before; the first one, and one after a leap, as Solve Pose poses it.
+
+    Its `states` are without the looks of free heads, which would add up from pose to pose; it is `shown` with them.
+    """
 
     def __init__(self, rig: RigBody, samples: BodySamples, scene: Scene, states: States | None = None) -> None:
         """Follow from `states`, if they are of the same body."""
@@ -143,15 +150,31 @@ class BodyMotion:
         self._goals: Sequence[Task] = ()
         self._is_at_rest = True
         self.states = None if states is None or not _is_alike(states, problem.reference) else states
+        self._shown: States | None = None
 
     def take(self, states: States, goals: Sequence[Task]) -> None:
-        """Take a pose as it is, and go on from there."""
+        """Take a pose as it is shown, and go on from there."""
         self.states, self._goals, self._is_at_rest = states, self._raised(goals), True
+        shot = self._shot()
+        if shot.heads:
+            posture = Posture(shot.tree, states)
+            for _ in range(_LOOKS):
+                more = posture.offsets(looking_at_hands(shot, self.states))
+                self.states = posture.states(posture.offsets(self.states) - more)
+        self._shown = states
+
+    @property
+    def shown(self) -> States:
+        """The pose with free heads turned to where hands go."""
+        assert self.states is not None
+        if self._shown is None:
+            self._shown = looking_at_hands(self._shot(), self.states)
+        return self._shown
 
     def follow(self, goals: Sequence[Task]) -> None:
         """Go on to other goals of the tips that reach."""
         goals = self._raised(goals)
-        before, self._goals, self._is_at_rest = self._goals, goals, False
+        before, self._goals, self._is_at_rest, self._shown = self._goals, goals, False, None
         moved = self._largest_way(before) / self.problem.body.tree.size
         if self.states is None or self._fades or (moved > _FAR and self.is_met(before)):
             self.states, self._is_at_rest = self._solved(), True
@@ -163,7 +186,7 @@ class BodyMotion:
         """Become the pose of Solve Pose, if that is alike and reaches, or settle; tell whether the pose has changed."""
         if self.states is None or self._is_at_rest:
             return False
-        self._is_at_rest = True
+        self._is_at_rest, self._shown = True, None
         found = self._solved()
         if np.abs(Posture(self.problem.body.tree, found).offsets(self.states)).max() <= _ALIKE:
             self.states = found
@@ -199,8 +222,11 @@ class BodyMotion:
         """Tell whether the pose meets goals."""
         return self.states is not None and bool(System(self.problem.body.tree, self.states, goals).met.all())
 
+    def _shot(self) -> Shot:
+        return self.problem.shot(self._scene, tasks=[*self._held, *self._goals])
+
     def _solved(self) -> States:
-        return finished(self.problem.path(self._scene, tasks=[*self._held, *self._goals])).states
+        return finished(faded_path(replace(self._shot(), heads=()))).states
 
 
 def _is_alike(one: States, other: States) -> bool:

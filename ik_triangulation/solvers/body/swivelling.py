@@ -4,11 +4,15 @@
 A descent of all joints of a body spreads a turn over whatever has compliance, and knows no swivel. So once it has found
 trunk and girdles, each limb of two parts is put to where its tip is by the cost of single limbs. Limits count softly,
 so that the swivel never jumps from one allowed span to the next; a relaxation brings the limbs inside. Source: none.
+
+A body gives up the turn of a hand frame by frame, and where a range ends it leaps from one side to the other. So where
+an arm or leg leaps, the turn of its end is traded over the shot as that of a single limb, on a body that does not know
+of it. Source: none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from math import radians
@@ -17,25 +21,30 @@ from typing import Any, NamedTuple
 import numpy as np
 from mathutils import Quaternion, Vector
 
+from ...cooperative import Work
 from ...goals.comfort import PoleTask
 from ...goals.from_goals import RADIAN, point_task
 from ...goals.orientation import OrientTask
 from ...goals.support import Heel, HeelTask
-from ...goals.task import PlaceTask, Task, unwrapped
+from ...goals.task import Level, PlaceTask, Task, unwrapped
 from ...kinematics import Joint, Locked
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Geometry, States, Tree, TreeTip
 from ...kinematics.batch.algebra import (
     angles_between,
+    compose,
     cross,
     dot,
     exponential,
     lengths,
+    matrices,
     normalized,
     product,
     rotate_back,
+    turn_vectors,
 )
-from ..natural.solving import swivelled
+from ..natural.posture import USUAL_FPS
+from ..natural.solving import natural_path, swivelled
 from ..natural.two_bones import suits
 from ..solver import PLAIN_LIMB, LimbForm
 
@@ -44,6 +53,9 @@ _OPEN = radians(22.0)  # swivel of a knee that is open, off straight ahead of it
 _NEAR = np.array([1.0])  # of the limb's length: tolerance of goals that are where the tip is
 _WITHOUT_END = 2  # joints of an arm or leg without hand or foot
 _HASTY, _HASTIER = 0.22, 1.5  # [rad] turn in a frame that is never too fast, and times the largest that a limb had
+_LEAP, _EXPLAINED = radians(15.0), 2.0  # turn of a joint in a frame at 30 a second; times what its goals explain
+_AROUND = 6.0  # frames at 30 a second on either side of a leap in which a turn is traded, and in which that fades
+_AWAY = 0.03  # of the limb's length: as near to its place a tip stays whose turn is traded, as the trunk does the rest
 
 
 class LimbOfBody(NamedTuple):
@@ -155,7 +167,7 @@ def with_swivels(
         if any(not isinstance(bare, PlaceTask | PoleTask) for _, bare in own):
             turned = geometry.tip_rotation(limb.tip)
             goals.append(OrientTask(rotation=turned, length=RADIAN * limb.tree.size, tolerance=near))
-        goals += [limb.own(task, tree) for task, _ in own if isinstance(task, PoleTask)]
+        goals += _poles(tasks, limb, tree)
         joints = list(limb.joints)
         if not suits(limb.tree, goals, limb.form.has_end):
             continue
@@ -171,6 +183,83 @@ def with_swivels(
         (limb, task.heel) for limb in limbs for task in tasks if task.tip == limb.tip and isinstance(task, HeelTask)
     ]
     return _opened(tree, found, heels) if heels else found
+
+
+def leaping_ends(tree: Tree, states: States, tasks: Sequence[Task], fps: float) -> dict[int, Numbers]:
+    """The shares (F) up to which the turns of tips are to be traded, of those whose arm or leg leaps.
+
+    A leap is the turn of a joint in a frame that neither the turn of the goal nor the way of the tip explains. The
+    share is 1 there and where a turn is missed, and fades out in the frames around.
+    """
+    rotations, geometry, rate = tree.rotations(states), Geometry.of(tree, states), USUAL_FPS / fps
+    turns, every, found = angles_between(rotations[..., 1:], rotations[..., :-1]), np.arange(len(states)), {}
+    for first, tip in limbs_with_swivel(tree):
+        task = _turned(tasks, tip)
+        if task is None:
+            continue
+        told = np.broadcast_to(task.rotation, (3, 3, len(states)))
+        explained = lengths(turn_vectors(compose(told[..., 1:], told[..., :-1].swapaxes(0, 1))))
+        explained += lengths(np.diff(geometry.tip(tip))) / tree.tips[tip].reach
+        line = tree.above[:, tree.tips[tip].joint] & tree.above[first]
+        leaps = turns[line].max(0) > np.maximum(_LEAP * rate, _EXPLAINED * explained)
+        if leaps.any():
+            traded = task.measure(geometry).off > task.tolerance
+            traded[1:] |= leaps
+            traded[:-1] |= leaps
+            apart = np.abs(every[:, None] - np.flatnonzero(traded)).min(1)
+            share = np.clip(2.0 - apart * rate / _AROUND, 0.0, 1.0)
+            found[tip] = share * share * (3.0 - 2.0 * share)
+    return found
+
+
+def with_traded_ends(
+    tree: Tree,
+    states: States,
+    reference: States,
+    tasks: Sequence[Task],
+    shares: Mapping[int, Numbers],
+    fps: float,
+    smoothing: float,
+) -> Work[tuple[States, list[Task]]]:
+    """Return states whose limbs to some tips trade the turns that these are to have, and the tasks of what is left.
+
+    The limbs are posed on the body as it is, with their tips where these are. Of what a limb gives up of a turn its
+    task lacks the `shares` (F) of its tip; one that cannot be posed alone keeps its task. Yields between parts.
+    """
+    geometry, rotations, given = Geometry.of(tree, states), tree.rotations(states), tree.rotations(reference)
+    changed, found = rotations.copy(), list[Task]()
+    for first, tip in limbs_with_swivel(tree):
+        task = _turned(tasks, tip)
+        if tip not in shares or task is None:
+            continue
+        limb = LimbOfBody.of(tree, first, tip, rotations)
+        size, joints = limb.tree.size, list(limb.joints)
+        turned = replace(task, tip=0, level=1, length=task.length * size / tree.size)
+        goals: list[Task] = [
+            point_task(geometry.tip(tip), np.array([_AWAY * size])),
+            turned,
+            *_poles(tasks, limb, tree),
+        ]
+        if limb.tree.held or not suits(limb.tree, goals, limb.form.has_end):  # a twist is animated
+            found.append(task)
+            continue
+        there = limb.tree.posed(given[joints], limb.frames(tree, geometry, rotations))
+        path = yield from natural_path(limb.tree, there, goals, limb.form, fps=fps, smoothing=smoothing)
+        changed[joints] = limb.tree.rotations(path.states)
+        off = turn_vectors(compose(Geometry(limb.tree, path.states).tip_rotation(), task.rotation.swapaxes(0, 1)))
+        found.append(replace(task, rotation=compose(matrices(exponential(shares[tip] * off)), task.rotation)))
+    return tree.posed(changed, states), found
+
+
+def _turned(tasks: Sequence[Task], tip: int) -> OrientTask | None:
+    """The task that turns a tip which is not held."""
+    own = (task for task in tasks if task.tip == tip and task.level != Level.HOLD)
+    return next((task for task in own if isinstance(task, OrientTask)), None)
+
+
+def _poles(tasks: Sequence[Task], limb: LimbOfBody, tree: Tree) -> list[Task]:
+    """The poles of a limb among the tasks of a body's tree, as those of the limb alone."""
+    return [limb.own(task, tree) for task in tasks if task.tip == limb.tip and isinstance(task, PoleTask)]
 
 
 def _largest_turn(rotations: Numbers) -> float:

@@ -79,10 +79,10 @@ def _turned(tree: Tree, reference: States, states: States, task: LookTask, compl
         share[joint] = compliance[row] if own[joint] else 0.0
     if not share.any():
         return states
-    given, begun = Geometry(tree, reference), Geometry(tree, states).tip_rotation(task.tip)
+    given, begun = Geometry.of(tree, reference), Geometry.of(tree, states).tip_rotation(task.tip)
     up, posed = _up_at_rest(tree, given, task), given.tip_rotation(task.tip)
     for _ in range(steps):
-        geometry = Geometry(tree, states)
+        geometry = Geometry.of(tree, states)
         line = np.broadcast_to(task.point, up.shape) - task.eye(geometry)
         wanted = _without_roll(posed, begun, task.axis, line / np.maximum(lengths(line), _NOTHING), up)
         missing = turn_vectors(compose(wanted, geometry.tip_rotation(task.tip).swapaxes(0, 1)))
@@ -175,7 +175,7 @@ def turned_to_hands(
         angle = np.arctan2(lengths(axis), dot(face, seen))
         share = _SHARE * np.minimum(lengths(seen), 1.0) * _smooth((_BEHIND - angle) / (_BEHIND - _BESIDE))
         turns = _unit(axis) * _MOST * np.tanh(share * angle / _MOST)
-        for _ in range(_AVERAGED):
+        for _ in range(_AVERAGED if len(states) > 2 else 0):
             turns[:, 1:-1] = averaged_in_time(turns.T, 1).T[:, 1:-1]  # ends stay, so that a lap closes
         look = replace(head, point=eye + _FAR * size * rotate(matrices(exponential(turns)), face))
         states = turned_to_look(tree, states, [look], compliance, steps=_ROUGHLY)

@@ -9,10 +9,11 @@ from mathutils import Vector
 from ik_triangulation.goals.from_goals import body_tasks
 from ik_triangulation.jobs.live.motion import BodyMotion
 from ik_triangulation.jobs.shots.problem import body_of
+from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.rig.frames.body_samples import body_now
 from ik_triangulation.solvers.natural.posture import Posture
 
-from ...bodies import HANDS, set_up_rig
+from ...bodies import HANDS, human_rig, set_up_rig
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -92,3 +93,60 @@ def test_it_goes_on_from_a_pose_of_the_same_body_only(rig):
     rig.pose.bones["spine.001"].lock_rotation = (True, True, True)
     rig.pose.bones["spine.001"].lock_rotation_w = rig.pose.bones["spine.001"].lock_rotations_4d = True
     assert motion_of(rig, first.states).states is None
+
+
+LOOKED = (-0.4, -0.6, -0.4)  # way of the hand, at which the head looks
+
+
+@pytest.fixture
+def looking(empty_scene):
+    rig = set_up_rig(rig=human_rig(with_head=True))
+    for name in HANDS:
+        rig.pose.bones[name].ik_triangulation.target.animation_data_clear()
+    assert body_of(rig, "hand.L").free_heads
+    return rig
+
+
+def head_turn(motion, one, other):
+    """Angle [degrees] between the heads of two poses."""
+    tree = motion.problem.body.tree
+    head = motion.problem.body.number_of["head"]
+    first, second = (Geometry(tree, each).tip_rotation(head)[..., 0] for each in (one, other))
+    return np.degrees(np.arccos(np.clip((np.trace(first.T @ second) - 1.0) / 2.0, -1.0, 1.0)))
+
+
+def test_a_head_looks_at_the_hand_while_it_is_dragged_and_no_more_once_it_rests(looking):
+    motion = motion_of(looking)
+    motion.follow(goals_of(motion, samples_of(looking)))
+    before = start = motion.shown
+    for part in np.linspace(0.0, 1.0, 30):
+        motion.follow(goals_of(motion, samples_of(looking, Vector(LOOKED) * part)))
+        assert head_turn(motion, before, motion.shown) < 4.0
+        before = motion.shown
+    assert head_turn(motion, start, before) > 8.0
+    assert motion.rest()
+    assert head_turn(motion, before, motion.shown) < 3.0
+    looks, states = head_turn(motion, motion.states, motion.shown), motion.states.copy()
+    for _ in range(12):  # a look does not add up
+        motion.follow(goals_of(motion, samples_of(looking, LOOKED)))
+    assert abs(head_turn(motion, motion.states, motion.shown) - looks) < 1.0
+    assert head_turn(motion, states, motion.states) < 2.0
+
+
+def test_what_was_taken_is_shown_as_it_is_and_does_not_turn_its_head_where_it_goes_on(looking):
+    motion = motion_of(looking)
+    goals = goals_of(motion, samples_of(looking, LOOKED))
+    motion.follow(goals)
+    taken = motion.shown.copy()
+    other = motion_of(looking)
+    other.take(taken, goals)
+    assert largest(other, other.shown, taken) == 0.0
+    assert head_turn(other, other.states, taken) > 5.0
+    other.follow(goals_of(other, samples_of(looking, Vector(LOOKED) * 1.01)))
+    assert head_turn(other, other.shown, taken) < 3.5
+
+
+def test_without_a_free_head_it_is_shown_as_it_is(rig):
+    motion = motion_of(rig)
+    motion.follow(goals_of(motion, samples_of(rig, LOOKED)))
+    assert motion.shown is motion.states

@@ -14,7 +14,7 @@ from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.kinematics.batch.algebra import exponential, lengths, product
 from ik_triangulation.kinematics.body import states_of
 from ik_triangulation.kinematics.body_anatomy import BodyAnatomy, Part, TwoPartLimb
-from ik_triangulation.motion.body_path import largest_turns
+from ik_triangulation.motion.body_easing import largest_turns
 from ik_triangulation.solvers.body import clearing
 from ik_triangulation.solvers.body.clearing import cleared, pushed_out, thickness_of
 

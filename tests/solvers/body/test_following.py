@@ -10,7 +10,7 @@ from ik_triangulation.goals.from_goals import balance_of, hold_tasks, point_task
 from ik_triangulation.goals.task import Level
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.kinematics.batch.tree import joined
-from ik_triangulation.motion.body_path import largest_turns
+from ik_triangulation.motion.body_easing import largest_turns
 from ik_triangulation.solvers.batch.change import System
 from ik_triangulation.solvers.body.reaching import Reaching
 from ik_triangulation.solvers.body.solve_body import BodyFollower
