@@ -233,13 +233,8 @@ def with_traded_ends(
         if tip not in shares or task is None:
             continue
         limb = LimbOfBody.of(tree, first, tip, rotations)
-        size, joints = limb.tree.size, list(limb.joints)
-        turned = replace(task, tip=0, level=1, length=task.length * size / tree.size)
-        goals: list[Task] = [
-            point_task(geometry.tip(tip), np.array([_AWAY * size])),
-            turned,
-            *_poles(tasks, limb, tree),
-        ]
+        joints, near = list(limb.joints), np.array([_AWAY * limb.tree.size])
+        goals = [point_task(geometry.tip(tip), near), limb.own(task, tree), *_poles(tasks, limb, tree)]
         if limb.tree.held or not suits(limb.tree, goals, limb.form.has_end):  # a twist is animated
             found.append(task)
             continue
