@@ -67,7 +67,7 @@ def faded_path(shot: Shot) -> Work[BodyPath]:
 
     Where it is 0 a tip is free. A fading task counts as met where its share of the distance is. A path whose
     last frame has the same goals as its first one is a loop, and ends as it begins. A first or last frame whose
-    reference meets its goals stays as that is.
+    reference meets its goals stays as that is, unless calm or a goal is lost for it.
     """
     shot = replace(shot, tasks=shot.floor.raised(shot.tasks) if shot.floor else shot.tasks)
     tree, tasks = shot.tree, shot.tasks
@@ -104,7 +104,10 @@ def looking_at_hands(shot: Shot, states: States) -> States:
 
 
 def _with_ends(shot: Shot) -> Work[BodyPath]:
-    """Return the path of a shot, closed if it is a loop, with the ends at which its reference meets everything."""
+    """Return the path of a shot, closed if it is a loop, with the ends at which its reference meets everything.
+
+    A loop has both of them or none, as with one it would be open.
+    """
     path = yield from body_path(shot)
     states, is_loop = path.states, _is_loop(shot)
     if is_loop and _seam(shot.tree, states) > _CLOSED:
@@ -113,7 +116,6 @@ def _with_ends(shot: Shot) -> Work[BodyPath]:
     led = states
     for end in _right_ends(shot):
         led = yield from _led_to(shot, led, end)
-    # A loop of which one end alone can be led to would no longer be closed.
     if not is_loop or _seam(shot.tree, led) <= max(_CLOSED, _seam(shot.tree, states)):
         states = led
     return path if states is path.states else BodyPath(states, System(shot.tree, states, shot.tasks).met)
