@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Types of the arrays over frames, poses, samples or pixels, their blocks, and averages in time."""
+"""Types of the arrays over frames, poses, samples or pixels, their blocks, averages in time, and eased shares."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -31,3 +31,9 @@ def averaged_in_time(values: Numbers, times: int) -> Numbers:
         around = np.concatenate((values[:1], values, values[-1:]))
         values = 0.25 * around[:-2] + 0.5 * values + 0.25 * around[2:]
     return values
+
+
+def smoothstep(share: Numbers) -> Numbers:
+    """Return shares clipped from 0 to 1, and eased there so that they begin and end level."""
+    share = np.clip(share, 0.0, 1.0)
+    return share * share * (3.0 - 2.0 * share)

@@ -22,7 +22,7 @@ import numpy as np
 from ..cooperative import Work
 from ..goals.support import BalanceTask
 from ..goals.task import Task
-from ..kinematics.arrays import Indices, Mask, Numbers
+from ..kinematics.arrays import Indices, Mask, Numbers, smoothstep
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import angles_between
 from ..solvers.batch.change import System
@@ -190,9 +190,7 @@ def led_over(
 
 def _faded(count: int, lost: Indices, width: float) -> Numbers:
     """Return the shares (n) of a change, 0 in frames that are `lost` and 1 from so many frames beside them on."""
-    share = np.minimum(np.abs(np.arange(count)[:, None] - lost).min(1) / width, 1.0)
-    smooth: Numbers = share * share * (3.0 - 2.0 * share)
-    return smooth
+    return smoothstep(np.abs(np.arange(count)[:, None] - lost).min(1) / width)
 
 
 def _changes(

@@ -34,7 +34,7 @@ import numpy as np
 from ..cooperative import Work
 from ..goals.task import FadedTask, Level, PlaceTask, Task
 from ..kinematics import Body, Locked
-from ..kinematics.arrays import Columns, Indices, Mask, Numbers
+from ..kinematics.arrays import Columns, Indices, Mask, Numbers, smoothstep
 from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.algebra import at, conjugated, exponential, lengths, product, rotation_vectors
 from ..solvers.batch.change import System
@@ -214,7 +214,7 @@ def _closed(shot: Shot, states: States) -> Work[States | None]:
     halves = dict.fromkeys(max(reach // part, 1) for part in (1, 2, 4))
     for again, half in itertools.product((False, True), halves):
         from_seam = np.arange(-half, half + 1)
-        around, share = from_seam % count, _eased(1.0 - np.abs(from_seam) / half)
+        around, share = from_seam % count, smoothstep(1.0 - np.abs(from_seam) / half)
         if again:
             if through is None:
                 through, _ = yield from body_path(shot.take(np.arange(-reach, reach + 1) % count))
@@ -400,16 +400,10 @@ def end_fades(frames: Numbers, at: float, begins: bool, ends: bool) -> Numbers:
     fades = np.zeros((2, len(frames)))
     for row, (end, bound) in enumerate(((frames[0], begins), (frames[-1], ends))):
         if bound and end != at:
-            fades[row] = _eased(np.clip((frames - at) / (end - at), 0.0, 1.0))
+            fades[row] = smoothstep((frames - at) / (end - at))
     return fades
 
 
 def _led(share: Numbers, is_loop: bool) -> Numbers:
     """Return shares from 0 to 1 that begin level, and end so in a loop, else as calmly as can be (a natural spline)."""
-    return _eased(share) if is_loop else share * share * (3.0 - share) * 0.5
-
-
-def _eased(share: Numbers) -> Numbers:
-    """Return shares from 0 to 1 that begin and end level."""
-    eased: Numbers = share * share * (3.0 - 2.0 * share)
-    return eased
+    return smoothstep(share) if is_loop else share * share * (3.0 - share) * 0.5

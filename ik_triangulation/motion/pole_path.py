@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kinematics.arrays import Array
+from ..kinematics.arrays import Array, smoothstep
 from ..solvers.natural.swivel import solved_tridiagonal
 
 _STRAIGHT, _BENT = 0.0005, 0.004  # of the reach: elbows this near the line do not tell a side, and do tell it
@@ -50,8 +50,7 @@ class Bend(NamedTuple):
     def shares(self) -> Array:
         """Shares (F) by which the elbow tells the side of the bend: from 0 where it is on the line to 1."""
         height = np.linalg.norm(self.offsets, axis=1) / self.reach
-        x = np.clip((height - _STRAIGHT) / (_BENT - _STRAIGHT), 0.0, 1.0)
-        return np.asarray(x * x * (3.0 - 2.0 * x))
+        return smoothstep((height - _STRAIGHT) / (_BENT - _STRAIGHT))
 
 
 def bend_sides(bend: Bend, hinges: Array) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...goals.support import BalanceTask
 from ...goals.task import FadedTask, Level, PlaceTask, Task
-from ...kinematics.arrays import Indices, Mask, Numbers
+from ...kinematics.arrays import Indices, Mask, Numbers, smoothstep
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import lengths
 from ..batch.change import System
@@ -190,9 +190,7 @@ def exactly(
     met, some = _descended(tree, states, [*at_two_levels(tasks), level], outside)
     share = np.ones(len(states))
     if frames is not None and not met.all():
-        away = np.abs(frames[:, None] - frames[outside[~met]]).min(1) / _FADE
-        share = np.minimum(away, 1.0)
-        share *= share * (3.0 - 2.0 * share)
+        share = smoothstep(np.abs(frames[:, None] - frames[outside[~met]]).min(1) / _FADE)
     whole = np.flatnonzero(met & (share[outside] == 1.0))
     between = outside[(share[outside] > 0.0) & (share[outside] < 1.0)]
     if len(between):

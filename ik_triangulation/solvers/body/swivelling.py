@@ -28,7 +28,7 @@ from ...goals.orientation import OrientTask
 from ...goals.support import Heel, HeelTask
 from ...goals.task import Level, PlaceTask, Task, unwrapped
 from ...kinematics import Joint, Locked
-from ...kinematics.arrays import Numbers
+from ...kinematics.arrays import Numbers, smoothstep
 from ...kinematics.batch import Geometry, States, Tree, TreeTip
 from ...kinematics.batch.algebra import (
     angles_between,
@@ -207,8 +207,7 @@ def leaping_ends(tree: Tree, states: States, tasks: Sequence[Task], fps: float) 
             traded[1:] |= leaps
             traded[:-1] |= leaps
             apart = np.abs(every[:, None] - np.flatnonzero(traded)).min(1)
-            share = np.clip(2.0 - apart * rate / _AROUND, 0.0, 1.0)
-            found[tip] = share * share * (3.0 - 2.0 * share)
+            found[tip] = smoothstep(2.0 - apart * rate / _AROUND)
     return found
 
 
@@ -278,9 +277,9 @@ def _opened(tree: Tree, states: States, legs: Sequence[tuple[LimbOfBody, Heel]])
         ahead, aside = cross(heel.across, heel.upright), heel.across * np.where(side == 0.0, 1.0, side)
         ahead = normalized(ahead - dot(ahead, line) * line)
         aside = normalized(aside - dot(aside, line) * line - dot(aside, ahead) * ahead)
-        share = np.clip((bend - _BENT) / (_DEEP - _BENT), 0.0, 1.0)
+        share = smoothstep((bend - _BENT) / (_DEEP - _BENT))
         now = np.arctan2(dot(knee - hip, aside), dot(knee - hip, ahead))
-        more = np.maximum(_OPEN * share * share * (3.0 - 2.0 * share) - now, 0.0) * (np.abs(now) < _OPEN) * np.abs(side)
+        more = np.maximum(_OPEN * share - now, 0.0) * (np.abs(now) < _OPEN) * np.abs(side)
         turn = line * more * np.sign(dot(cross(line, ahead), aside))
         for joint, each in ((limb.joints[0], turn), (heel.ankle, -turn)):
             own = rotate_back(geometry.frames[joint][:, :3], each)

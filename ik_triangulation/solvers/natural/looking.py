@@ -21,7 +21,7 @@ from mathutils import Quaternion
 
 from ...goals.orientation import LookTask
 from ...goals.task import FadedTask, Level, PlaceTask, Task, unwrapped
-from ...kinematics.arrays import Numbers, averaged_in_time
+from ...kinematics.arrays import Numbers, averaged_in_time, smoothstep
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import (
     compose,
@@ -168,12 +168,12 @@ def turned_to_hands(
         eye, face = head.eye(geometry), _rotated(geometry.tip_rotation(head.tip), head.axis)
         for (task, _), way in zip(hands, ways, strict=True):
             line = begun.tip(task.tip) + way - eye
-            gone = _smooth(lengths(way) / (_GONE * tree.tips[task.tip].reach)) * influence.get(task.tip, 1.0)
-            seen += gone * _smooth(lengths(line) / (_NEAR * size) - 1.0) * _unit(line)
+            gone = smoothstep(lengths(way) / (_GONE * tree.tips[task.tip].reach)) * influence.get(task.tip, 1.0)
+            seen += gone * smoothstep(lengths(line) / (_NEAR * size) - 1.0) * _unit(line)
         seen = _ahead(seen, round(_AHEAD * fps))
         axis = cross(face, seen)
         angle = np.arctan2(lengths(axis), dot(face, seen))
-        share = _SHARE * np.minimum(lengths(seen), 1.0) * _smooth((_BEHIND - angle) / (_BEHIND - _BESIDE))
+        share = _SHARE * np.minimum(lengths(seen), 1.0) * smoothstep((_BEHIND - angle) / (_BEHIND - _BESIDE))
         turns = _unit(axis) * _MOST * np.tanh(share * angle / _MOST)
         for _ in range(_AVERAGED if len(states) > 2 else 0):
             turns[:, 1:-1] = averaged_in_time(turns.T, 1).T[:, 1:-1]  # ends stay, so that a lap closes
@@ -185,12 +185,6 @@ def turned_to_hands(
 def _unit(ways: Numbers) -> Numbers:
     """Unit vectors along ways (3, F), and none where these are none."""
     return ways / np.maximum(lengths(ways), _NOTHING)
-
-
-def _smooth(share: Numbers) -> Numbers:
-    """Shares eased at 0 and 1, and kept between these."""
-    share = np.clip(share, 0.0, 1.0)
-    return share * share * (3.0 - 2.0 * share)
 
 
 def _ahead(values: Numbers, most: int) -> Numbers:
