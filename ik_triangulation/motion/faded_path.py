@@ -107,12 +107,16 @@ def looking_at_hands(shot: Shot, states: States) -> States:
 def _with_ends(shot: Shot) -> Work[BodyPath]:
     """Return the path of a shot, closed if it is a loop, with the ends at which its reference meets everything."""
     path = yield from body_path(shot)
-    states = path.states
-    if _is_loop(shot) and _seam(shot.tree, states) > _CLOSED:
+    states, is_loop = path.states, _is_loop(shot)
+    if is_loop and _seam(shot.tree, states) > _CLOSED:
         closed = yield from _closed(shot, states)
         states = states if closed is None else closed
+    led = states
     for end in _right_ends(shot):
-        states = yield from _led_to(shot, states, end)
+        led = yield from _led_to(shot, led, end)
+    # A loop of which one end alone can be led to would no longer be closed.
+    if not is_loop or _seam(shot.tree, led) <= max(_CLOSED, _seam(shot.tree, states)):
+        states = led
     return path if states is path.states else BodyPath(states, System(shot.tree, states, shot.tasks).met)
 
 

@@ -118,8 +118,14 @@ def latest(armature: Object, tip: str) -> LastResult | None:
 
 
 def _state(armature: Object, result: LastResult) -> bytes:
-    """Return what tells whether an armature still is as a result says: its keys, or for a single frame its pose."""
+    """Return what tells whether an armature still is as a result says: its keys, or for a single frame its pose.
+
+    Empty where another frame is shown than that one.
+    """
     if not result.is_bake:
+        scene = bpy.context.scene
+        if scene.frame_current + scene.frame_subframe not in result.report.numbers:
+            return b""
         values = np.empty(16 * len(armature.pose.bones), np.float32)
         armature.pose.bones.foreach_get("matrix_basis", values)
         return values.tobytes()
@@ -152,7 +158,8 @@ def _before_undo(*_: object) -> None:
 def _after_undo(*_: object) -> None:
     """Hide the results of what has been undone, and show again those of what has been redone."""
     for result, state in _seen():
-        result.holds = result.state == state
+        if result.state and state:
+            result.holds = result.state == state
 
 
 def _handlers() -> Sequence[tuple[list, Callable[..., None]]]:

@@ -169,6 +169,18 @@ def test_a_loop_that_begins_right_begins_and_ends_so_at_one_speed():
     assert through.max() < 1.5 * unrest(TREE, states).max()
 
 
+@pytest.mark.parametrize("is_turned_round", [False, True])
+def test_a_loop_stays_closed_where_its_goals_leave_too_fast_for_one_end_to_stay(is_turned_round):
+    t = np.linspace(0.0, 1.0, 25)
+    down = np.clip((1.0 - t) / 0.9, 0.0, 1.0)
+    share = np.minimum(np.clip(t / 0.1, 0.0, 1.0), down * down * (3.0 - 2.0 * down))
+    shot = lowered(stands(FIGURE, 25), share[::-1] if is_turned_round else share)
+    states, met = finished(faded_path(shot))
+    assert met.all()
+    assert np.degrees(largest_turns(TREE, states.take([24, 0]))).max() < 1e-4
+    assert off_reference(shot, states)[0][0] > 10.0, "both ends are led to"
+
+
 def test_a_frame_that_is_right_stays_where_its_goals_have_no_influence_yet():
     t = np.linspace(0.0, 1.0, 40)
     shot = lowered(random_path(FIGURE, 2, 40, 3, 0.25), np.sin(np.pi * t))

@@ -79,3 +79,38 @@ def test_a_result_goes_with_what_is_undone_and_comes_again_with_it(job):
         step()
         shown.append(latest(bpy.data.objects["Rig"], "Bone 3") is not None)
     assert shown == [True, False, True, True]
+
+
+@pytest.mark.parametrize("job", ["solve", "bake"])
+def test_a_result_is_there_again_with_its_armature(job):
+    standard(frame_range="CUSTOM", frame_start=1, frame_end=4)
+    bpy.ops.ed.undo_push(message="Before")
+    getattr(bpy.ops.pose, f"ik_triangulation_{job}")()
+    bpy.ops.ed.undo_push(message="Job")
+    bpy.data.objects.remove(bpy.data.objects["Rig"])
+    bpy.ops.ed.undo_push(message="Deleted")
+    shown = []
+    for step in (bpy.ops.ed.undo, bpy.ops.ed.undo, bpy.ops.ed.redo, bpy.ops.ed.redo, bpy.ops.ed.undo):
+        step()
+        rig = bpy.data.objects.get("Rig")
+        shown.append(rig and latest(rig, "Bone 3") is not None)
+    assert shown == [True, False, True, None, True]
+
+
+def test_a_pose_is_told_of_after_an_undo_that_leads_back_to_its_frame():
+    rig, *_ = standard()
+    bone = rig.pose.bones["Bone 1"]
+    for frame in (1, 20):
+        bone.rotation_quaternion.x = 0.01 * frame
+        bone.keyframe_insert("rotation_quaternion", frame=frame)
+    bpy.context.scene.frame_set(1)
+    bpy.ops.ed.undo_push(message="Before")
+    bpy.ops.pose.ik_triangulation_solve()
+    bpy.ops.ed.undo_push(message="Job")
+    bpy.context.scene.frame_set(10)
+    bpy.ops.ed.undo_push(message="Frame")
+    shown = []
+    for step in (bpy.ops.ed.undo, bpy.ops.ed.redo, bpy.ops.ed.undo, bpy.ops.ed.undo):
+        step()
+        shown.append(latest(bpy.data.objects["Rig"], "Bone 3") is not None)
+    assert shown == [True, True, True, False]

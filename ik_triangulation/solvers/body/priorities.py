@@ -16,7 +16,7 @@ import numpy as np
 from ...goals.support import BalanceTask
 from ...goals.task import FadedTask, Level, PlaceTask, Task
 from ...kinematics.arrays import Indices, Mask, Numbers
-from ...kinematics.batch import States, Tree
+from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import lengths
 from ..batch.change import System
 from ..batch.descent import Descent, descend, hold
@@ -122,23 +122,22 @@ def _from_held(
     solve_cold(tree, states, held, seed=seed, rounds=rounds, bounds=bounds)
     hold(tree, states, held, share=HELD_SHARE)
     for _ in range(_STRETCHES):
-        tried = states.copy()
-        descend(tree, tried, at_two_levels([nearer(tree, states, task) for task in tasks]), _WAY)
+        tried, geometry = states.copy(), Geometry.of(tree, states)
+        descend(tree, tried, at_two_levels([nearer(geometry, task, _STRETCH * tree.size) for task in tasks]), _WAY)
         if not _accept(tree, states, tried, tasks).any():
             break
     return states
 
 
-def nearer(tree: Tree, states: States, task: Task) -> Task:
-    """The same task with a place at most a stretch from where its tip is now; other tasks as they are."""
+def nearer(geometry: Geometry, task: Task, stretch: float) -> Task:
+    """The same task with a place at most a `stretch` from where its tip is; other tasks as they are."""
     if not isinstance(task, PlaceTask) or task.level == Level.HOLD:
         return task
-    system = System(tree, states, [task])
-    way = system.measured[0].errors
+    way = task.measure(geometry).errors
     far = lengths(way)
-    share = np.minimum(1.0, _STRETCH * tree.size / np.maximum(far, 1e-300))
-    place = system.geometry.tip(task.tip) + way * share
-    return task.to_points(place)
+    if (far <= stretch).all():
+        return task
+    return task.to_points(geometry.tip(task.tip) + way * np.minimum(1.0, stretch / np.maximum(far, 1e-300)))
 
 
 def settle(

@@ -18,7 +18,6 @@ from ...goals.task import Level, PlaceTask, Task
 from ...kinematics import BodyPose
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Geometry, States, Tree
-from ...kinematics.batch.algebra import lengths
 from ...kinematics.body import poses_of_body, states_of
 from ..batch.change import System, bounded_change
 from ..batch.descent import Descent, descend, hold
@@ -26,7 +25,7 @@ from ..natural.looking import turned_to_look
 from ..natural.posture import Posture
 from .flexing import LEFT_STRAIGHT, body_compliance, errors_of_tips, flexed, inclination, inclined
 from .floor import Floor, kept_above
-from .priorities import BODY_ROUNDS, HELD_SHARE, at_two_levels, exactly, held_of, settle, solve_sets
+from .priorities import BODY_ROUNDS, HELD_SHARE, at_two_levels, exactly, held_of, nearer, settle, solve_sets
 from .reaching import reaching_of
 
 _GAIN = 0.3  # of a step of posture: there are many in a drag
@@ -84,7 +83,7 @@ class BodyFollower:
             states = flexed(tree, states, self._reference)
         bounds = kept_above(self._floor, (), Geometry.of(tree, states))
         system = System(tree, states, [*held, *goals, *bounds, *self._steady])
-        near = [*held, *(_nearer(system.geometry, task, _STRETCH * tree.size) for task in goals), *bounds]
+        near = [*held, *(nearer(system.geometry, task, _STRETCH * tree.size) for task in goals), *bounds]
         states = self._relaxed(system, [*near, *self._steady], posture)
         met, _ = descend(tree, states, at_two_levels(near), _DESCENT)
         if not met.all():
@@ -165,17 +164,6 @@ def _change(now: Sequence[Numbers], before: Sequence[Numbers]) -> float:
     if [each.shape for each in now] != [each.shape for each in before]:
         return np.inf
     return max((float(np.abs(one - other).max()) for one, other in zip(now, before, strict=True)), default=0.0)
-
-
-def _nearer(geometry: Geometry, task: Task, stretch: float) -> Task:
-    """The same task with a place at most a `stretch` from where its tip is; other tasks as they are."""
-    if not isinstance(task, PlaceTask) or task.level == Level.HOLD:
-        return task
-    way = task.measure(geometry).errors
-    far = lengths(way)
-    if (far <= stretch).all():
-        return task
-    return task.to_points(geometry.tip(task.tip) + way * np.minimum(1.0, stretch / np.maximum(far, 1e-300)))
 
 
 class TipResult(NamedTuple):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from ik_triangulation.goals.task import Level
+from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.solvers.batch.change import System
 from ik_triangulation.solvers.body.priorities import BODY_ROUNDS, at_two_levels, held_of, nearer, solve_sets
 from scripts.benchmarks import humanoid
@@ -116,10 +117,10 @@ def test_tasks_are_sorted_by_their_levels():
 
 
 def test_far_places_come_nearer_and_near_ones_stay():
-    states = some_states(4)
+    states, stretch = some_states(4), 0.3 * TREE.size
     hand, *_, foot, _, _ = goals_of(FIGURE, states, "feet held, hands, look")
-    far = hand.to_points(hand.target.place + 10.0)
-    moved = System(TREE, states, [nearer(TREE, states, far)]).measured[0].off
-    assert moved == pytest.approx(0.3 * TREE.size)
-    assert System(TREE, states, [nearer(TREE, states, hand)]).met.all()
-    assert nearer(TREE, states, foot) is foot
+    geometry, far = Geometry(TREE, states), hand.to_points(hand.target.place + 10.0)
+    moved = System(TREE, states, [nearer(geometry, far, stretch)]).measured[0].off
+    assert moved == pytest.approx(stretch)
+    assert nearer(geometry, hand, stretch) is hand
+    assert nearer(geometry, foot, stretch) is foot
