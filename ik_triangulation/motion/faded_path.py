@@ -51,9 +51,10 @@ from .shot import Shot
 
 _SAME = 1e-5  # of the size, and of a rotation matrix: hips at the same place
 _CLOSED = 2e-4  # [rad], or share of the size: a loop that ends so near to its begin is closed
-# Share of the frames that lead to an end, and steps of posture of these, without which straight knees bend more slowly.
-_LEADING = tuple(itertools.product((1.0, 0.5, 0.25), (4, 0)))
-_HARDLY, _HASTIER = 1.03, 1.25  # times the fastest turn: hardly more, and too much for an end to stay
+_STEEPEST = 1.5  # slope of what leads to an end, where it is one in height and one in width
+_ADDED, _HASTIER = 0.25, 1.25  # shares of the fastest turn: what leading to an end adds, and what is too fast after it
+_LEAST_LED = 4.0  # frames, by which one leads to an end
+_STEPS_TO_END = 4, 0  # of posture of the frames beside an end; without any straight knees bend more slowly
 _CALM = radians(3.0)  # turns from frame to frame that are calm, however slow all others are
 _AVERAGES = 8  # over time, of the frames around the seam
 _AROUND, _LEAST_AROUND = 1.0, 8  # seconds, and frames, on either side of the seam of a loop, or beside an end
@@ -136,30 +137,31 @@ def _crosses_floor(shot: Shot, frames: Columns, states: States) -> bool:
 def _led_to(shot: Shot, states: States, end: int) -> Work[States]:
     """Return states whose first or last one is as in the reference, with those beside it led there.
 
-    What that one changes by fades out over the others. Of several widths that is taken which turns joints the least
-    faster; if all of them cost calm or a goal, as where goals leave at once and fast, the states stay as they are.
+    What that one changes by fades out over the others, in a loop over all around its seam, else over so many that it
+    adds a share of the fastest turn to theirs. If it costs calm or a goal, as where goals leave at once and fast, the
+    states stay as they are.
     """
-    tree, posture, is_loop = shot.tree, Posture(shot.tree, shot.reference), _is_loop(shot)
+    tree, posture = shot.tree, Posture(shot.tree, shot.reference)
     offsets, wanted = posture.offsets(states), precisely(tree, _as_met(shot, states))
-    if np.abs(offsets[:, end]).max() <= _SAME:
+    most = np.abs(offsets[:, end]).max()
+    if most <= _SAME:
         return states
-    away, widest = np.abs(np.arange(len(states)) - end), _around_ends(shot)
-    before, best, least = _haste(tree, states), states, _HASTIER
-    for part, steps in _LEADING:
-        share = _led(np.maximum(1.0 - away / max(part * widest, 1.0), 0.0), is_loop)
-        frames = np.flatnonzero(share)
+    before, away, is_loop = _haste(tree, states), np.abs(np.arange(len(states)) - end), _is_loop(shot)
+    widest = max(_around_ends(shot), 1)
+    width = widest if is_loop else min(max(_STEEPEST * most / (_ADDED * before.max()), _LEAST_LED), widest)
+    share = _led(np.maximum(1.0 - away / width, 0.0), is_loop)
+    frames = np.flatnonzero(share)
+    for steps in _STEPS_TO_END:
         led = posture.take(frames).states(offsets[:, frames] - share[frames] * offsets[:, [end]])
         led = _brought_to(shot, led, [task.take(frames) for task in wanted], frames, steps)
         yield
         found = states.copy()
         found.put(frames, led)
         found.put([end], shot.reference.take([end]))
-        hastier = float((_haste(tree, found) / before).max())
-        if hastier < least and _keeps(tree, shot.tasks, states, found) and not _crosses_floor(shot, frames, led):
-            best, least = found, hastier
-        if least <= _HARDLY:
-            break
-    return best
+        is_calm = (_haste(tree, found) <= _HASTIER * before).all()
+        if is_calm and _keeps(tree, shot.tasks, states, found) and not _crosses_floor(shot, frames, led):
+            return found
+    return states
 
 
 def _haste(tree: Tree, states: States) -> Numbers:
