@@ -112,8 +112,8 @@ def test_a_body_stands_still_until_shortly_before_its_hand_goes_somewhere_fast(w
     assert report.reached, report.text
     turns, hips = shown(rig, range(1, 22))
     for turned, placed in zip(turns, hips, strict=True):
-        assert max(map(rotation_angle, turns[0], turned)) < radians(0.5)
-        assert (placed.translation - hips[0].translation).length < 0.002
+        assert max(map(rotation_angle, turns[0], turned)) < radians(2.5)
+        assert (placed.translation - hips[0].translation).length < 0.01
 
 
 def test_both_hands_reach_the_shins_and_the_feet_stay_at_half_frames_too():
