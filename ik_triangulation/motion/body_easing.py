@@ -41,6 +41,7 @@ _UNEVEN, _EVENER = 1.35, 0.7  # times the unrest before: what calmer turns may c
 _STEPS = 2  # in each round
 _AROUND = 5  # frames on either side that make a median local
 _CALM = 0.01  # [rad] turn beside which no other one is an outlier
+_NEAR = 2.0  # times the tolerance of precise tasks: as far as a calmer frame may be off what it met
 _FINE = Descent(iterations=12, stall=4)  # after all rounds
 
 
@@ -74,7 +75,8 @@ def eased(
         now = _turns(tree, tried)
         hastier = _haste(now)
         before_unrest, after_unrest = unrest(tree, states), unrest(tree, tried)
-        after, before = (System(tree, each, goals) for each in (some, states.take(frames)))
+        kept = [task.within(_NEAR * task.tolerance) for task in goals]
+        after, before = (System(tree, each, kept) for each in (some, states.take(frames)))
         lost = ~after.met & (before.met | (after.value > before.value))
         states = states.copy()
         for row in np.split(np.arange(len(frames)), np.flatnonzero(np.diff(frames) > 1) + 1):

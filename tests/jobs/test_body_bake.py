@@ -99,6 +99,23 @@ def test_an_elbow_of_a_body_points_at_its_pole():
         assert bend.angle(pole) < radians(10.0), "60 without, and a nearly straight arm hardly tells"
 
 
+@pytest.mark.parametrize("way", [(0.5, -0.2, 0.3), (0.0, -0.25, -0.45), (-0.35, -0.1, 0.3)])
+def test_a_body_stands_still_until_shortly_before_its_hand_goes_somewhere_fast(way):
+    rig, last = human_rig(), 73
+    set_up_body(rig)
+    target = rig.pose.bones["hand.L"].ik_triangulation.target
+    start = target.location.copy()
+    for frame in range(1, last + 1):
+        target.location = start + Vector(way) * np.sin(pi * np.clip((frame - 30) / 12, 0.0, 1.0)) ** 2
+        target.keyframe_insert("location", frame=frame)
+    report = bake_body(body_of(rig, "hand.L"), 1, last)
+    assert report.reached, report.text
+    turns, hips = shown(rig, range(1, 22))
+    for turned, placed in zip(turns, hips, strict=True):
+        assert max(map(rotation_angle, turns[0], turned)) < radians(2.5)
+        assert (placed.translation - hips[0].translation).length < 0.01
+
+
 def test_both_hands_reach_the_shins_and_the_feet_stay_at_half_frames_too():
     rig, last = human_rig(), 72
     report = bake_body(reaching_body(rig, last), 1, last)

@@ -94,7 +94,8 @@ def test_a_frame_that_would_lose_another_goal_does_not_go_back_alone(paths):
     changes, whole = (posture.offsets(states) - posture.offsets(hard) for states in (led, soft))
     assert np.abs(changes[:, second]).max() == 0.0
     assert np.abs(changes[:, run[-1]]).max() > 0.5 * np.abs(whole[:, run[-1]]).max()
-    assert np.abs(np.diff(changes))[:, second - 1 : second + 1].max() < 0.25 * np.abs(whole[:, second]).max()
+    beside = slice(second - 1, second + 2)
+    assert np.abs(np.diff(changes[:, beside])).max() < 0.25 * np.abs(whole[:, beside]).max()
 
 
 def test_a_change_fades_on_both_sides_of_a_frame_that_loses_a_goal():

@@ -136,6 +136,24 @@ def test_feet_that_walk_in_the_animation_are_held_frame_by_frame():
     assert judge(FIGURE, states, [*tasks, hand])[0].max() < 1e-3
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_who_stands_does_not_sway_long_before_a_hand_goes_somewhere_fast(seed):
+    random, reference = np.random.default_rng(seed), stands(FIGURE, 73)
+    frames = Geometry(TREE, reference).frames
+    hand = goals_of(FIGURE, reference, "five places")[0]
+    begin, fast = int(random.integers(28, 40)), int(random.integers(8, 16))
+    way = random.normal(size=(3, 1)) * [[1.0], [0.5], [1.0]]
+    way *= 0.6 / np.linalg.norm(way)
+    moved = way * np.sin(np.pi * np.clip((np.arange(73) - begin) / fast, 0.0, 1.0)) ** 2
+    hand = replace(hand.to_points(hand.target.place + moved), level=Level.REACH)
+    tasks = [*hold_tasks(FIGURE, FEET, frames), hand]
+    states, met = finished(body_path(shot_of(reference, tasks, balance_of(FIGURE, FEET, frames))))
+    assert met.all()
+    before = Geometry(TREE, states.take(np.arange(begin - 9))).frames
+    assert np.abs(before[:, :, :3] - frames[:, :, :3, :1]).max() < np.radians(1.5)
+    assert np.abs(before[:, :, 3] - frames[:, :, 3, :1]).max() < 0.01
+
+
 @pytest.mark.parametrize("frames", [1, 2, 3])
 def test_few_frames_are_a_path_as_well(frames):
     reference, tasks, steady = crouch(FIGURE, 9)

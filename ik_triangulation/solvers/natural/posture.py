@@ -43,6 +43,7 @@ LARGEST_STEP = 0.6  # [rad] change of any column in one step
 _LONG, _WHOLE = 32, 2.0  # joints of a chain from which on a step is short as a whole too; [rad] of all columns
 MOMENTUM = 0.3  # share of the step before
 STILL = 0.01  # [rad] change of a column from which on a frame stops
+_STEEPEST = 3.0  # times the lesser speed on either side of a knot: the slope there up to which no cubic overshoots
 LESS, MORE = 0.5, 1.2  # change of the gain after a step back, which has gone too far, and after any other one
 
 
@@ -129,12 +130,18 @@ def roughness(offsets: Numbers, cyclic: bool = False) -> Numbers:
 def interpolated_offsets(values: Numbers, knots: Indices, count: int, cyclic: bool = False) -> Numbers:
     """Values (k, count) of all frames from those at the knots, the first of which is frame 0, by cubics.
 
-    Source: Catmull and Rom 1974, with slopes for knots that are not evenly apart.
+    A slope that a short step gives its knot does not swing the long one beside it farther than knots that are evenly
+    apart would. Source: Catmull and Rom 1974, with slopes for knots that are not evenly apart; the bound with which
+    what rises stays rising is that of Hyman 1983.
     """
     if cyclic:
         knots = np.concatenate((knots[-2:] - count, knots, knots[:2] + count))
         values = np.concatenate((values[:, -2:], values, values[:, :2]), 1)
-    slopes = np.gradient(values, knots, axis=1)
+    slopes, gaps, ways = np.gradient(values, knots, axis=1), np.diff(knots), np.abs(np.diff(values))
+    speeds = ways / gaps
+    even = 0.5 * (ways[:, 1:] + ways[:, :-1]) / np.maximum(gaps[1:], gaps[:-1])
+    most = np.maximum(_STEEPEST * np.minimum(speeds[:, 1:], speeds[:, :-1]), even)
+    slopes[:, 1:-1] = np.clip(slopes[:, 1:-1], -most, most)
     every = np.arange(count)
     at = np.clip(np.searchsorted(knots, every, side="right") - 1, 0, len(knots) - 2)
     gap = knots[at + 1] - knots[at]

@@ -87,6 +87,19 @@ def test_knots_are_kept_and_smooth_curves_followed_between_them(cyclic):
     assert np.abs(found - curve).max() < 0.02
 
 
+def test_what_stands_still_hardly_swings_back_before_a_fast_move():
+    random = np.random.default_rng(3)
+    for _ in range(20):
+        begin, gap = int(random.integers(3, 40)), int(random.integers(1, 6))
+        knots = np.array([0, begin, begin + gap, begin + 2 * gap, begin + 30])
+        moved = random.normal(size=(6, 1))
+        values = moved * [0.0, 0.0, 1.0, 2.0, 2.0]
+        found = interpolated_offsets(values, knots, begin + 31)
+        assert np.abs(found[:, : begin + 1] / moved).max() < 0.08, "six times as much without a bound"
+        steady = interpolated_offsets(moved * knots, knots, begin + 31)
+        assert np.abs(steady - moved * np.arange(begin + 31)).max() < 1e-9
+
+
 def test_a_motion_costs_the_same_at_every_frame_rate():
     def cost(fps):
         curve = np.sin(np.arange(0.0, 10.0, 1.0 / fps))
