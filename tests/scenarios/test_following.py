@@ -73,8 +73,8 @@ def test_a_deform_bone_that_follows_the_ik_controls_is_not_reached(rig, end, sid
     [note] = report.not_following
     assert (note.bone, note.tip, note.frames) == (f"DEF-{end}.{side}", f"{end}_fk.{side}", LAST)
     assert note.remedy == (f"{PARENTS[end]}.{side}", "IK_FK", 0.0, 1.0)
-    assert note.text(LAST, in_units_of(bpy.context.scene)) in report.warnings
-    assert f"'IK_FK' of '{PARENTS[end]}.{side}' is 0. Set it to 1." in note.text(LAST)
+    assert note.text(in_units_of(bpy.context.scene)) in report.warnings
+    assert f"'IK_FK' of '{PARENTS[end]}.{side}' is 0. Set it to 1." in note.text()
     bpy.context.scene.frame_set(int(report.worst.frame))
     assert report.worst.error == pytest.approx(shown(rig, note.bone, arm.target), abs=1e-4)
     assert report.worst.error > 0.1
