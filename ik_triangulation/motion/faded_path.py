@@ -52,7 +52,9 @@ from .shot import Shot
 _SAME = 1e-5  # of the size, and of a rotation matrix: hips at the same place
 _CLOSED = 2e-4  # [rad], or share of the size: a loop that ends so near to its begin is closed
 _STEEPEST = 1.5  # slope of what leads to an end, where it is one in height and one in width
-_ADDED, _HASTIER = 0.25, 1.25  # shares of the fastest turn: what leading to an end adds, and what is too fast after it
+_ADDED = 0.25  # of the fastest turn: what leading to an end adds
+_HARDLY, _HASTIER = 1.05, 1.25  # times the fastest turn that it may become, the second as long as that is not hasty
+_HASTY = np.array([radians(15.0), np.inf])  # turns of joints from frame to frame, on their parents and in space
 _LEAST_LED = 4.0  # frames, by which one leads to an end
 _STEPS_TO_END = 4, 0  # of posture of the frames beside an end; without any straight knees bend more slowly
 _CALM = radians(3.0)  # turns from frame to frame that are calm, however slow all others are
@@ -147,6 +149,7 @@ def _led_to(shot: Shot, states: States, end: int) -> Work[States]:
     if most <= _SAME:
         return states
     before, away, is_loop = _haste(tree, states), np.abs(np.arange(len(states)) - end), _is_loop(shot)
+    allowed = np.maximum(_HARDLY * before, np.minimum(_HASTIER * before, _HASTY))
     widest = max(_around_ends(shot), 1)
     width = widest if is_loop else min(max(_STEEPEST * most / (_ADDED * before.max()), _LEAST_LED), widest)
     share = _led(np.maximum(1.0 - away / width, 0.0), is_loop)
@@ -158,7 +161,7 @@ def _led_to(shot: Shot, states: States, end: int) -> Work[States]:
         found = states.copy()
         found.put(frames, led)
         found.put([end], shot.reference.take([end]))
-        is_calm = (_haste(tree, found) <= _HASTIER * before).all()
+        is_calm = (_haste(tree, found) <= allowed).all()
         if is_calm and _keeps(tree, shot.tasks, states, found) and not _crosses_floor(shot, frames, led):
             return found
     return states

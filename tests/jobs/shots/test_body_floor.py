@@ -185,9 +185,9 @@ FAR = 3.0, 120, 10.0
     ("way", "last", "turn"),
     [
         FAR,
-        (0.5, 24, 16.5),
+        (0.5, 24, 13.0),
         (3.0, 24, 16.5),
-        *(pytest.param(*each, marks=pytest.mark.long) for each in [(1.0, 24, 16.0), (0.5, 120, 9.0), (1.0, 120, 13.5)]),
+        *(pytest.param(*each, marks=pytest.mark.long) for each in [(1.0, 24, 16.0), (0.5, 120, 7.0), (1.0, 120, 14.0)]),
     ],
 )
 def test_a_hand_out_of_reach_leaves_the_other_at_its_target_and_points_at_its_own(way, last, turn):
