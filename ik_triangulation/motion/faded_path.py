@@ -118,7 +118,7 @@ def _with_ends(shot: Shot) -> Work[BodyPath]:
         states = states if closed is None else closed
     led = states
     for end in _right_ends(shot):
-        led = yield from _led_to(shot, led, end)
+        led = yield from _led_to(shot, led, end, is_loop)
     if not is_loop or _seam(shot.tree, led) <= max(_CLOSED, _seam(shot.tree, states)):
         states = led
     return path if states is path.states else BodyPath(states, System(shot.tree, states, shot.tasks).met)
@@ -136,7 +136,7 @@ def _crosses_floor(shot: Shot, frames: Columns, states: States) -> bool:
     return shot.floor is not None and shot.floor.take(frames).crossed(Geometry(shot.tree, states))
 
 
-def _led_to(shot: Shot, states: States, end: int) -> Work[States]:
+def _led_to(shot: Shot, states: States, end: int, is_loop: bool) -> Work[States]:
     """Return states whose first or last one is as in the reference, with those beside it led there.
 
     What that one changes by fades out over the others, in a loop over all around its seam, else over so many that it
@@ -148,7 +148,7 @@ def _led_to(shot: Shot, states: States, end: int) -> Work[States]:
     most = np.abs(offsets[:, end]).max()
     if most <= _SAME:
         return states
-    before, away, is_loop = _haste(tree, states), np.abs(np.arange(len(states)) - end), _is_loop(shot)
+    before, away = _haste(tree, states), np.abs(np.arange(len(states)) - end)
     allowed = np.maximum(_HARDLY * before, np.minimum(_HASTIER * before, _HASTY))
     widest = max(_around_ends(shot), 1)
     width = widest if is_loop else min(max(_STEEPEST * most / (_ADDED * before.max()), _LEAST_LED), widest)

@@ -129,16 +129,11 @@ def _state(armature: Object, result: LastResult) -> bytes:
         values = np.empty(16 * len(armature.pose.bones), np.float32)
         armature.pose.bones.foreach_get("matrix_basis", values)
         return values.tobytes()
-    curves = [(each.data_path, each.keyframe_points) for each in keyframes.curves_of(armature)]
-    values = np.empty(2 * sum(len(keys) for _, keys in curves), np.float32)
-    at = 0
-    for _, keys in curves:
-        end = at + 2 * len(keys)
-        keys.foreach_get("co", values[at:end])
-        at = end
+    curves = keyframes.curves_of(armature)
+    keys = b"".join(keyframes.get_keys(each, ["co"])["co"].tobytes() for each in curves)
     data = armature.animation_data
     layers = [(track.name, *(strip.name for strip in track.strips)) for track in data.nla_tracks] if data else []
-    return values.tobytes() + repr(([path for path, _ in curves], layers)).encode()
+    return keys + repr(([each.data_path for each in curves], layers)).encode()
 
 
 def _seen() -> Iterator[tuple[LastResult, bytes]]:

@@ -65,36 +65,39 @@ def test_a_result_is_that_of_its_own_limb():
     assert drawn(ONLY_RESULT)[0] == "Reached"
 
 
-@pytest.mark.parametrize("job", ["solve", "bake"])
-def test_a_result_goes_with_what_is_undone_and_comes_again_with_it(job):
-    """An undo of something else, as of a moved target, leaves it."""
+def done(job):
+    """A job as a step of undo, after one with the rig alone."""
     standard(frame_range="CUSTOM", frame_start=1, frame_end=4)
     bpy.ops.ed.undo_push(message="Before")
     getattr(bpy.ops.pose, f"ik_triangulation_{job}")()
     bpy.ops.ed.undo_push(message="Job")
+
+
+def told(*steps):
+    """Whether the result is told after each of these steps of undo and redo; None without the armature."""
+    found = []
+    for step in steps:
+        getattr(bpy.ops.ed, step)()
+        rig = bpy.data.objects.get("Rig")
+        found.append(rig and latest(rig, "Bone 3") is not None)
+    return found
+
+
+@pytest.mark.parametrize("job", ["solve", "bake"])
+def test_a_result_goes_with_what_is_undone_and_comes_again_with_it(job):
+    """An undo of something else, as of a moved target, leaves it."""
+    done(job)
     bpy.data.objects["Target"].location.x += 1.0
     bpy.ops.ed.undo_push(message="Moved")
-    shown = []
-    for step in (bpy.ops.ed.undo, bpy.ops.ed.undo, bpy.ops.ed.redo, bpy.ops.ed.redo):
-        step()
-        shown.append(latest(bpy.data.objects["Rig"], "Bone 3") is not None)
-    assert shown == [True, False, True, True]
+    assert told("undo", "undo", "redo", "redo") == [True, False, True, True]
 
 
 @pytest.mark.parametrize("job", ["solve", "bake"])
 def test_a_result_is_there_again_with_its_armature(job):
-    standard(frame_range="CUSTOM", frame_start=1, frame_end=4)
-    bpy.ops.ed.undo_push(message="Before")
-    getattr(bpy.ops.pose, f"ik_triangulation_{job}")()
-    bpy.ops.ed.undo_push(message="Job")
+    done(job)
     bpy.data.objects.remove(bpy.data.objects["Rig"])
     bpy.ops.ed.undo_push(message="Deleted")
-    shown = []
-    for step in (bpy.ops.ed.undo, bpy.ops.ed.undo, bpy.ops.ed.redo, bpy.ops.ed.redo, bpy.ops.ed.undo):
-        step()
-        rig = bpy.data.objects.get("Rig")
-        shown.append(rig and latest(rig, "Bone 3") is not None)
-    assert shown == [True, False, True, None, True]
+    assert told("undo", "undo", "redo", "redo", "undo") == [True, False, True, None, True]
 
 
 def test_a_pose_is_told_of_after_an_undo_that_leads_back_to_its_frame():
@@ -109,8 +112,4 @@ def test_a_pose_is_told_of_after_an_undo_that_leads_back_to_its_frame():
     bpy.ops.ed.undo_push(message="Job")
     bpy.context.scene.frame_set(10)
     bpy.ops.ed.undo_push(message="Frame")
-    shown = []
-    for step in (bpy.ops.ed.undo, bpy.ops.ed.redo, bpy.ops.ed.undo, bpy.ops.ed.undo):
-        step()
-        shown.append(latest(bpy.data.objects["Rig"], "Bone 3") is not None)
-    assert shown == [True, True, True, False]
+    assert told("undo", "redo", "undo", "undo") == [True, True, True, False]
