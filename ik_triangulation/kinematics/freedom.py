@@ -9,6 +9,9 @@ between a rotation and that of three Euler angles is linear in the cosine and th
 coefficients. The nearest rotation has at least one angle at a bound. With one angle fixed, the optimum of the other two
 is given by the largest singular value of a 2 x 2 matrix, and every other extremum is a saddle. So where those two are
 outside their ranges, a second angle is at a bound too, and the third is the optimum for both, clamped to its range.
+
+While the middle angle stays within +-90 degrees, every way into the box leads through a bound of each angle that is
+outside its range. So where the optimum of the other two at the nearer bound is inside their ranges, nothing is nearer.
 """
 
 from __future__ import annotations
@@ -213,13 +216,19 @@ class EulerBox:
             for held, (_, _, pairs) in enumerate(FACES)
             for bound, cosine, sine in self._ends[held]
         ]
+        self._sides = [[face for face in self._faces if face[0] == held] for held in range(3)]
 
-    def nearest(self, rotation: Quaternion) -> Triple:
-        """Euler angles [rad] (x, y, z) of the rotation in the box that is nearest to `rotation`, which lies outside."""
-        (i, j, k), sign = self._axes, self._sign
-        w, *v = rotation
-        a, b, c = sign * v[i], sign * v[j], sign * v[k]
+    def nearest(self, rotation: Quaternion, triple: Triple | None = None) -> Triple:
+        """Euler angles [rad] (x, y, z) of the rotation in the box that is nearest to `rotation`, which lies outside.
+
+        `triple` are its own angles, where no whole turn and no other triple leads into the box.
+        """
+        (i, j, k), sign, v = self._axes, self._sign, rotation[:]
+        w, a, b, c = v[0], sign * v[1 + i], sign * v[1 + j], sign * v[1 + k]
         agreement = (w, c, b, -a, a, b, -c, w)  # for cosine (0) or sine (1) of each half angle, the last running first
+        found = triple and self._through_one_bound(triple, agreement)
+        if found:
+            return found
         faces = []
         for held, bound, cosine, sine, p0, p1, q0, q1, r0, r1, s0, s1 in self._faces:
             p, q = cosine * agreement[p0] + sine * agreement[p1], cosine * agreement[q0] + sine * agreement[q1]
@@ -232,9 +241,8 @@ class EulerBox:
                 break
             second, third, of_second, of_third = self._others[held]
             difference, total = atan2(r - q, p + s), atan2(q + r, p - s)
-            y, z = total + difference, total - difference
-            fitted_y, fitted_z = clamp_to_range(y, *of_second), clamp_to_range(z, *of_third)
-            if abs(wrap(fitted_y - y)) < _SAME and abs(wrap(fitted_z - z)) < _SAME:
+            fitted_y, fitted_z = _inside(total + difference, of_second), _inside(total - difference, of_third)
+            if fitted_y is not None and fitted_z is not None:
                 nearest[held], nearest[second], nearest[third] = bound, fitted_y, fitted_z
                 break
             for n, m, xc, xs, yc, ys in (second, third, p, r, q, s), (third, second, p, q, r, s):
@@ -247,10 +255,46 @@ class EulerBox:
                     value = abs(x * cos(angle / 2.0) + y * sin(angle / 2.0))
                     if value > best:
                         best, nearest[held], nearest[n], nearest[m] = value, bound, end, angle
+        return self._unmirrored(nearest)
+
+    def _through_one_bound(self, triple: Triple, agreement: Sequence[float]) -> Triple | None:
+        """The same where only the bound nearer to an angle outside its range is met; else None."""
+        for held in range(3):  # one of the innermost loops of every solver with limits
+            axis = self._axes[held]
+            angle, faces = triple[axis], self._sides[held]
+            if self._lower[axis] <= angle <= self._upper[axis] or len(faces) < 2:
+                continue
+            angle *= self._sign
+            off, other = angle - faces[0][1], angle - faces[1][1]
+            further = abs(off) > abs(other) if held == 1 else abs(sin(off)) > abs(sin(other))
+            _, bound, cosine, sine, p0, p1, q0, q1, r0, r1, s0, s1 = faces[further]
+            p, q = cosine * agreement[p0] + sine * agreement[p1], cosine * agreement[q0] + sine * agreement[q1]
+            r, s = cosine * agreement[r0] + sine * agreement[r1], cosine * agreement[s0] + sine * agreement[s1]
+            second, third, of_second, of_third = self._others[held]
+            difference, total = atan2(r - q, p + s), atan2(q + r, p - s)
+            fitted_y, fitted_z = _inside(total + difference, of_second), _inside(total - difference, of_third)
+            if fitted_y is not None and fitted_z is not None:
+                nearest = [0.0, 0.0, 0.0]
+                nearest[held], nearest[second], nearest[third] = bound, fitted_y, fitted_z
+                return self._unmirrored(nearest)
+        return None
+
+    def _unmirrored(self, nearest: Sequence[float]) -> Triple:
+        """Angles (x, y, z) of those in the order of the axes."""
+        (i, j, k), sign = self._axes, self._sign
         angles = [0.0, 0.0, 0.0]
-        for axis, angle in zip(self._axes, nearest, strict=True):
-            angles[axis] = min(max(sign * angle, self._lower[axis]), self._upper[axis])  # a mirrored -0.0 is 0.0
-        return angles[0], angles[1], angles[2]
+        angles[i], angles[j], angles[k] = sign * nearest[0], sign * nearest[1], sign * nearest[2]
+        (x, y, z), (a, b, c), (d, e, f) = angles, self._lower, self._upper
+        return min(max(x, a), d), min(max(y, b), e), min(max(z, c), f)  # a mirrored -0.0 is 0.0
+
+
+def _inside(angle: float, ends: Sequence[float]) -> float | None:
+    """The angle [rad], by whole turns and rounding inside a range; None if that takes more."""
+    lower, upper = ends
+    if lower <= angle <= upper:
+        return angle
+    fitted = clamp_to_range(angle, lower, upper)
+    return fitted if abs(wrap(fitted - angle)) < _SAME else None
 
 
 @dataclass(frozen=True)
@@ -309,6 +353,11 @@ class EulerLimits(Freedom):
         return max(-self.lower[middle], self.upper[middle]) > pi / 2.0 - ANGLE_ROUNDING
 
     @cached_property
+    def _is_plain(self) -> bool:
+        """Whether a rotation has at most one triple inside the ranges, without whole turns."""
+        return not (self._turns_help or self._bends_over)
+
+    @cached_property
     def _box(self) -> EulerBox:
         return EulerBox(self.order, self.lower, self.upper)
 
@@ -356,7 +405,7 @@ class EulerLimits(Freedom):
         found = self._inside(triple)
         if found is None and self._bends_over:
             found = self._inside(other_euler(triple, self.order))
-        return found or self._box.nearest(rotation)
+        return found or self._box.nearest(rotation, triple if self._is_plain else None)
 
     def _inside(self, triple: Triple) -> Triple | None:
         """The angles moved by whole turns and rounding into their ranges; None if that takes more."""

@@ -75,8 +75,8 @@ def orientation(frame: Matrix) -> Quaternion:
 
 def rotation_angle(start: Quaternion, end: Quaternion) -> float:
     """Angle [rad] in 0..pi of the rotation from one orientation to the other."""
-    _, x, y, z = difference = start.conjugated() @ end
-    return 2.0 * atan2(sqrt(x * x + y * y + z * z), abs(difference.w))
+    w, x, y, z = (start.conjugated() @ end)[:]
+    return 2.0 * atan2(sqrt(x * x + y * y + z * z), abs(w))
 
 
 def about(axis: Vector, angle: float) -> Quaternion:
@@ -91,7 +91,7 @@ def twist(rotation: Quaternion, axis: Vector) -> float:
 
     It is also the angle of the rotation about `axis` that is nearest to `rotation`.
     """
-    w, x, y, z = rotation
+    w, x, y, z = rotation[:]
     if w < 0.0:
         w, x, y, z = -w, -x, -y, -z
     along = x * axis.x + y * axis.y + z * axis.z
@@ -126,7 +126,8 @@ def to_euler(rotation: Quaternion, order: str) -> Triple:
     """
     i, j, k = AXES[order]
     sign = PARITY[order]
-    w, x, y, z = rotation[0], rotation[1 + i], rotation[1 + j], sign * rotation[1 + k]
+    values = rotation[:]
+    w, x, y, z = values[0], values[1 + i], values[1 + j], sign * values[1 + k]
     a, b, c, d = w - y, x + z, w + y, z - x
     below, above = sqrt(c * c + d * d), sqrt(a * a + b * b)  # 0 where the middle angle is -pi/2, pi/2
     half_sum, half_difference = atan2(b, a), atan2(d, c)
