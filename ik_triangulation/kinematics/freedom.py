@@ -47,6 +47,10 @@ ON_LIMIT = 1e-4  # [rad] distance from an end of a range up to which an angle is
 ANGLE_ROUNDING = 1e-6  # [rad] a rotation in single precision may exceed its limits by this and still be allowed
 
 _WIDE, _ONE_WAY = 1.0, 0.3  # [rad] of a hinge's flexion at least; share of it that it extends at most
+_CERTAIN, _OFF_POLES = (
+    1e-4,
+    1.4,
+)  # [rad] from the ends of ranges, and of the middle angle: there single precision serves
 _SAME = 1e-9  # [rad] difference up to which clamping left an angle unchanged
 # With the first, second or third angle fixed: the other two, and the indices of its cosines and sines in the eight
 # coefficients.
@@ -218,18 +222,9 @@ class EulerBox:
         ]
         self._sides = [[face for face in self._faces if face[0] == held] for held in range(3)]
 
-    def nearest(self, rotation: Quaternion, triple: Triple | None = None) -> Triple:
-        """Euler angles [rad] (x, y, z) of the rotation in the box that is nearest to `rotation`, which lies outside.
-
-        `triple` are its own angles, where no whole turn and no other triple leads into the box.
-        """
-        (i, j, k), sign, v = self._axes, self._sign, rotation[:]
-        w, a, b, c = v[0], sign * v[1 + i], sign * v[1 + j], sign * v[1 + k]
-        agreement = (w, c, b, -a, a, b, -c, w)  # for cosine (0) or sine (1) of each half angle, the last running first
-        found = triple and self._through_one_bound(triple, agreement)
-        if found:
-            return found
-        faces = []
+    def nearest(self, rotation: Quaternion) -> Triple:
+        """Euler angles [rad] (x, y, z) of the rotation in the box that is nearest to `rotation`, which lies outside."""
+        agreement, faces = self._agreement(rotation), []
         for held, bound, cosine, sine, p0, p1, q0, q1, r0, r1, s0, s1 in self._faces:
             p, q = cosine * agreement[p0] + sine * agreement[p1], cosine * agreement[q0] + sine * agreement[q1]
             r, s = cosine * agreement[r0] + sine * agreement[r1], cosine * agreement[s0] + sine * agreement[s1]
@@ -257,12 +252,19 @@ class EulerBox:
                         best, nearest[held], nearest[n], nearest[m] = value, bound, end, angle
         return self._unmirrored(nearest)
 
-    def _through_one_bound(self, triple: Triple, agreement: Sequence[float]) -> Triple | None:
-        """The same where only the bound nearer to an angle outside its range is met; else None."""
+    def through_one_bound(self, rotation: Quaternion, triple: Triple) -> Triple | None:
+        """The same where only the bound nearer to an angle outside its range is met; None if that is uncertain.
+
+        `triple` are the Euler angles of the rotation, which need not be exact. Ranges are those of a plain box: no
+        whole turn and no other triple leads into it.
+        """
+        if abs(triple[self._axes[1]]) > _OFF_POLES:
+            return None
+        agreement = self._agreement(rotation)
         for held in range(3):  # one of the innermost loops of every solver with limits
             axis = self._axes[held]
             angle, faces = triple[axis], self._sides[held]
-            if self._lower[axis] <= angle <= self._upper[axis] or len(faces) < 2:
+            if self._lower[axis] - _CERTAIN <= angle <= self._upper[axis] + _CERTAIN or len(faces) < 2:
                 continue
             angle *= self._sign
             off, other = angle - faces[0][1], angle - faces[1][1]
@@ -278,6 +280,12 @@ class EulerBox:
                 nearest[held], nearest[second], nearest[third] = bound, fitted_y, fitted_z
                 return self._unmirrored(nearest)
         return None
+
+    def _agreement(self, rotation: Quaternion) -> tuple[float, ...]:
+        """The coefficients for cosine (0) or sine (1) of each half angle, the last running first."""
+        (i, j, k), sign, v = self._axes, self._sign, rotation[:]
+        w, a, b, c = v[0], sign * v[1 + i], sign * v[1 + j], sign * v[1 + k]
+        return w, c, b, -a, a, b, -c, w
 
     def _unmirrored(self, nearest: Sequence[float]) -> Triple:
         """Angles (x, y, z) of those in the order of the axes."""
@@ -353,6 +361,15 @@ class EulerLimits(Freedom):
         return max(-self.lower[middle], self.upper[middle]) > pi / 2.0 - ANGLE_ROUNDING
 
     @cached_property
+    def _inner(self) -> tuple[Triple, Triple]:
+        """The ends of narrower ranges, away from the poles, inside of which angles in single precision are enough."""
+        middle = AXES[self.order][1]
+        poles = [_OFF_POLES if axis == middle else inf for axis in range(3)]
+        a, b, c = (max(lower + _CERTAIN, -most) for lower, most in zip(self.lower, poles, strict=True))
+        d, e, f = (min(upper - _CERTAIN, most) for upper, most in zip(self.upper, poles, strict=True))
+        return (a, b, c), (d, e, f)
+
+    @cached_property
     def _is_plain(self) -> bool:
         """Whether a rotation has at most one triple inside the ranges, without whole turns."""
         return not (self._turns_help or self._bends_over)
@@ -389,6 +406,14 @@ class EulerLimits(Freedom):
         return from_euler([random.uniform(*ends) for ends in ranges], self.order)
 
     def nearest(self, rotation: Quaternion) -> Quaternion:
+        quick = x, y, z = rotation.to_euler(self.order)[:]  # fast, but not exact
+        (a, b, c), (d, e, f) = self._inner
+        if a < x < d and b < y < e and c < z < f:
+            return rotation
+        if self._is_plain:
+            found = self._box.through_one_bound(rotation, quick)
+            if found:
+                return from_euler(found, self.order)
         triple = x, y, z = to_euler(rotation, self.order)
         (a, b, c), (d, e, f) = self.lower, self.upper
         if a <= x <= d and b <= y <= e and c <= z <= f:
@@ -405,7 +430,7 @@ class EulerLimits(Freedom):
         found = self._inside(triple)
         if found is None and self._bends_over:
             found = self._inside(other_euler(triple, self.order))
-        return found or self._box.nearest(rotation, triple if self._is_plain else None)
+        return found or self._box.nearest(rotation)
 
     def _inside(self, triple: Triple) -> Triple | None:
         """The angles moved by whole turns and rounding into their ranges; None if that takes more."""
