@@ -3,15 +3,6 @@
 
 Rotations are those of a pose bone's matrix_basis: the identity is the rest pose, and hinge axes and limits are given in
 the joint's rest frame.
-
-Projection of a rotation onto those whose Euler angles lie in a box, in closed form. The cosine of half the angle
-between a rotation and that of three Euler angles is linear in the cosine and the sine of each half angle, with eight
-coefficients. The nearest rotation has at least one angle at a bound. With one angle fixed, the optimum of the other two
-is given by the largest singular value of a 2 x 2 matrix, and every other extremum is a saddle. So where those two are
-outside their ranges, a second angle is at a bound too, and the third is the optimum for both, clamped to its range.
-
-While the middle angle stays within +-90 degrees, every way into the box leads through a bound of each angle that is
-outside its range. So where the optimum of the other two at the nearer bound is inside their ranges, nothing is nearer.
 """
 
 from __future__ import annotations
@@ -19,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import atan2, cos, hypot, inf, isfinite, isinf, isnan, pi, sin, sqrt, tau
+from math import atan2, cos, inf, isfinite, isnan, pi, sin, sqrt, tau
 from random import Random
 from typing import NamedTuple
 
@@ -27,11 +18,12 @@ from mathutils import Quaternion, Vector
 
 from ..errors import FreedomError
 from ..items import EULER_ORDERS
+from .euler_box import CERTAIN, OFF_POLES, EulerBox
 from .rotation import (
     AXES,
-    PARITY,
     Triple,
     about,
+    clamp_to_range,
     euler_axes,
     from_euler,
     other_euler,
@@ -47,31 +39,6 @@ ON_LIMIT = 1e-4  # [rad] distance from an end of a range up to which an angle is
 ANGLE_ROUNDING = 1e-6  # [rad] a rotation in single precision may exceed its limits by this and still be allowed
 
 _WIDE, _ONE_WAY = 1.0, 0.3  # [rad] of a hinge's flexion at least; share of it that it extends at most
-_CERTAIN, _OFF_POLES = (
-    1e-4,
-    1.4,
-)  # [rad] from the ends of ranges, and of the middle angle: there single precision serves
-_SAME = 1e-9  # [rad] difference up to which clamping left an angle unchanged
-# With the first, second or third angle fixed: the other two, and the indices of its cosines and sines in the eight
-# coefficients.
-FACES = (
-    (1, 2, ((0, 4), (1, 5), (2, 6), (3, 7))),
-    (0, 2, ((0, 2), (1, 3), (4, 6), (5, 7))),
-    (0, 1, ((0, 1), (2, 3), (4, 5), (6, 7))),
-)
-
-
-def clamp_to_range(angle: float, lower: float, upper: float) -> float:
-    """Move `angle` [rad] by whole turns into the range; else return the end of the range nearest on the circle."""
-    if lower <= angle <= upper:
-        return angle
-    if lower == -inf or upper == inf:
-        # One-sided: whole turns always lead inside.
-        return lower + (angle - lower) % tau if upper == inf else upper - (upper - angle) % tau
-    above = lower + (angle - lower) % tau
-    if above <= upper:
-        return above
-    return upper if above - upper <= lower - (above - tau) else lower
 
 
 def finite(lower: float, upper: float) -> tuple[float, float]:
@@ -204,107 +171,6 @@ class Locked(Freedom):
         return rotation
 
 
-class EulerBox:
-    """Angles [rad] (x, y, z) from `lower` to `upper`, in Blender's `order`."""
-
-    def __init__(self, order: str, lower: Sequence[float], upper: Sequence[float]) -> None:
-        self._lower, self._upper = lower, upper
-        self._axes, self._sign = AXES[order], PARITY[order]
-        ranges = [sorted((self._sign * lower[axis], self._sign * upper[axis])) for axis in self._axes]
-        self._ends = [
-            [(end, cos(end / 2.0), sin(end / 2.0)) for end in dict.fromkeys(ends) if not isinf(end)] for ends in ranges
-        ]
-        self._others = [(second, third, ranges[second], ranges[third]) for second, third, _ in FACES]
-        self._faces = [
-            (held, bound, cosine, sine, *(index for pair in pairs for index in pair))
-            for held, (_, _, pairs) in enumerate(FACES)
-            for bound, cosine, sine in self._ends[held]
-        ]
-        self._sides = [[face for face in self._faces if face[0] == held] for held in range(3)]
-
-    def nearest(self, rotation: Quaternion) -> Triple:
-        """Euler angles [rad] (x, y, z) of the rotation in the box that is nearest to `rotation`, which lies outside."""
-        agreement, faces = self._agreement(rotation), []
-        for held, bound, cosine, sine, p0, p1, q0, q1, r0, r1, s0, s1 in self._faces:
-            p, q = cosine * agreement[p0] + sine * agreement[p1], cosine * agreement[q0] + sine * agreement[q1]
-            r, s = cosine * agreement[r0] + sine * agreement[r1], cosine * agreement[s0] + sine * agreement[s1]
-            faces.append((hypot(p + s, r - q) + hypot(p - s, q + r), held, bound, p, q, r, s))
-        faces.sort(reverse=True)
-        best, nearest = -1.0, [0.0, 0.0, 0.0]
-        for greatest, held, bound, p, q, r, s in faces:
-            if greatest / 2.0 <= best:
-                break
-            second, third, of_second, of_third = self._others[held]
-            difference, total = atan2(r - q, p + s), atan2(q + r, p - s)
-            fitted_y, fitted_z = _inside(total + difference, of_second), _inside(total - difference, of_third)
-            if fitted_y is not None and fitted_z is not None:
-                nearest[held], nearest[second], nearest[third] = bound, fitted_y, fitted_z
-                break
-            for n, m, xc, xs, yc, ys in (second, third, p, r, q, s), (third, second, p, q, r, s):
-                lower, upper = of_third if m == third else of_second
-                for end, cosine, sine in self._ends[n]:
-                    x, y = cosine * xc + sine * xs, cosine * yc + sine * ys
-                    if hypot(x, y) <= best:  # the most that any third angle can do
-                        continue
-                    angle = clamp_to_range(2.0 * atan2(y, x), lower, upper)
-                    value = abs(x * cos(angle / 2.0) + y * sin(angle / 2.0))
-                    if value > best:
-                        best, nearest[held], nearest[n], nearest[m] = value, bound, end, angle
-        return self._unmirrored(nearest)
-
-    def through_one_bound(self, rotation: Quaternion, triple: Triple) -> Triple | None:
-        """The same where only the bound nearer to an angle outside its range is met; None if that is uncertain.
-
-        `triple` are the Euler angles of the rotation, which need not be exact. Ranges are those of a plain box: no
-        whole turn and no other triple leads into it.
-        """
-        if abs(triple[self._axes[1]]) > _OFF_POLES:
-            return None
-        agreement = self._agreement(rotation)
-        for held in range(3):  # one of the innermost loops of every solver with limits
-            axis = self._axes[held]
-            angle, faces = triple[axis], self._sides[held]
-            if self._lower[axis] - _CERTAIN <= angle <= self._upper[axis] + _CERTAIN or len(faces) < 2:
-                continue
-            angle *= self._sign
-            off, other = angle - faces[0][1], angle - faces[1][1]
-            further = abs(off) > abs(other) if held == 1 else abs(sin(off)) > abs(sin(other))
-            _, bound, cosine, sine, p0, p1, q0, q1, r0, r1, s0, s1 = faces[further]
-            p, q = cosine * agreement[p0] + sine * agreement[p1], cosine * agreement[q0] + sine * agreement[q1]
-            r, s = cosine * agreement[r0] + sine * agreement[r1], cosine * agreement[s0] + sine * agreement[s1]
-            second, third, of_second, of_third = self._others[held]
-            difference, total = atan2(r - q, p + s), atan2(q + r, p - s)
-            fitted_y, fitted_z = _inside(total + difference, of_second), _inside(total - difference, of_third)
-            if fitted_y is not None and fitted_z is not None:
-                nearest = [0.0, 0.0, 0.0]
-                nearest[held], nearest[second], nearest[third] = bound, fitted_y, fitted_z
-                return self._unmirrored(nearest)
-        return None
-
-    def _agreement(self, rotation: Quaternion) -> tuple[float, ...]:
-        """The coefficients for cosine (0) or sine (1) of each half angle, the last running first."""
-        (i, j, k), sign, v = self._axes, self._sign, rotation[:]
-        w, a, b, c = v[0], sign * v[1 + i], sign * v[1 + j], sign * v[1 + k]
-        return w, c, b, -a, a, b, -c, w
-
-    def _unmirrored(self, nearest: Sequence[float]) -> Triple:
-        """Angles (x, y, z) of those in the order of the axes."""
-        (i, j, k), sign = self._axes, self._sign
-        angles = [0.0, 0.0, 0.0]
-        angles[i], angles[j], angles[k] = sign * nearest[0], sign * nearest[1], sign * nearest[2]
-        (x, y, z), (a, b, c), (d, e, f) = angles, self._lower, self._upper
-        return min(max(x, a), d), min(max(y, b), e), min(max(z, c), f)  # a mirrored -0.0 is 0.0
-
-
-def _inside(angle: float, ends: Sequence[float]) -> float | None:
-    """The angle [rad], by whole turns and rounding inside a range; None if that takes more."""
-    lower, upper = ends
-    if lower <= angle <= upper:
-        return angle
-    fitted = clamp_to_range(angle, lower, upper)
-    return fitted if abs(wrap(fitted - angle)) < _SAME else None
-
-
 @dataclass(frozen=True)
 class EulerLimits(Freedom):
     """A joint whose Euler angles in Blender's `order` stay from `lower` to `upper` [rad], each a triple (x, y, z).
@@ -364,9 +230,9 @@ class EulerLimits(Freedom):
     def _inner(self) -> tuple[Triple, Triple]:
         """The ends of narrower ranges, away from the poles, inside of which angles in single precision are enough."""
         middle = AXES[self.order][1]
-        poles = [_OFF_POLES if axis == middle else inf for axis in range(3)]
-        a, b, c = (max(lower + _CERTAIN, -most) for lower, most in zip(self.lower, poles, strict=True))
-        d, e, f = (min(upper - _CERTAIN, most) for upper, most in zip(self.upper, poles, strict=True))
+        poles = [OFF_POLES if axis == middle else inf for axis in range(3)]
+        a, b, c = (max(lower + CERTAIN, -most) for lower, most in zip(self.lower, poles, strict=True))
+        d, e, f = (min(upper - CERTAIN, most) for upper, most in zip(self.upper, poles, strict=True))
         return (a, b, c), (d, e, f)
 
     @cached_property

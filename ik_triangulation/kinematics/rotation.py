@@ -5,7 +5,7 @@ mathutils stores single precision. Python floats have double precision, so resul
 """
 
 from collections.abc import Sequence
-from math import atan2, cos, pi, remainder, sin, sqrt, tau
+from math import atan2, cos, inf, pi, remainder, sin, sqrt, tau
 
 from mathutils import Matrix, Quaternion, Vector
 
@@ -115,6 +115,19 @@ def rejection(vector: Vector, unit: Vector) -> Vector:
 def wrap(angle: float) -> float:
     """The same angle [rad] in -pi..pi."""
     return remainder(angle, tau)
+
+
+def clamp_to_range(angle: float, lower: float, upper: float) -> float:
+    """Move `angle` [rad] by whole turns into the range; else return the end of the range nearest on the circle."""
+    if lower <= angle <= upper:
+        return angle
+    if lower == -inf or upper == inf:
+        # One-sided: whole turns always lead inside.
+        return lower + (angle - lower) % tau if upper == inf else upper - (upper - angle) % tau
+    above = lower + (angle - lower) % tau
+    if above <= upper:
+        return above
+    return upper if above - upper <= lower - (above - tau) else lower
 
 
 def to_euler(rotation: Quaternion, order: str) -> Triple:

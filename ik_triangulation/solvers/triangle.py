@@ -16,9 +16,8 @@ from math import acos, atan2, cos, inf, pi, sin, sqrt, tau
 from mathutils import Vector
 
 from ..kinematics import Hinge, Pose
-from ..kinematics.freedom import clamp_to_range
 from ..kinematics.pose import LENGTH_ROUNDING
-from ..kinematics.rotation import about, orthogonal, twist
+from ..kinematics.rotation import about, clamp_to_range, orthogonal, twist
 
 ROUNDING = 5e-7  # of the reach: a joint this near to its span is inside it (such errors do not add up)
 NOWHERE = 1e-7  # of the reach: a shorter part of the chain, or an aim this near to a joint, has no direction

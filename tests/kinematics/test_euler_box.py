@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from mathutils import Euler, Quaternion
 
-from ik_triangulation.kinematics.freedom import EulerBox
+from ik_triangulation.kinematics.euler_box import EulerBox
 from ik_triangulation.kinematics.rotation import EULER_ORDERS, rotation_angle
 
 from ..chains import random_rotation
