@@ -244,7 +244,7 @@ class EulerLimits(Freedom):
     def _box(self) -> EulerBox:
         return EulerBox(self.order, self.lower, self.upper)
 
-    @property
+    @cached_property
     def moves(self) -> bool:
         return bool(self.axes)
 
@@ -272,12 +272,12 @@ class EulerLimits(Freedom):
         return from_euler([random.uniform(*ends) for ends in ranges], self.order)
 
     def nearest(self, rotation: Quaternion) -> Quaternion:
-        quick = x, y, z = rotation.to_euler(self.order)[:]  # fast, but not exact
-        (a, b, c), (d, e, f) = self._inner
-        if a < x < d and b < y < e and c < z < f:
-            return rotation
-        if self._is_plain:
-            found = self._box.through_one_bound(rotation, quick)
+        if len(self.axes) == 3:  # else hardly any rotation is inside, and two angles are at bounds of every other
+            quick = x, y, z = rotation.to_euler(self.order)[:]  # fast, but not exact
+            (a, b, c), (d, e, f) = self._inner
+            if a < x < d and b < y < e and c < z < f:
+                return rotation
+            found = self._box.through_one_bound(rotation, quick) if self._is_plain else None
             if found:
                 return from_euler(found, self.order)
         triple = x, y, z = to_euler(rotation, self.order)

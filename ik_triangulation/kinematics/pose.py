@@ -200,7 +200,7 @@ class Pose:
         freedom = self.chain.joints[i].freedom
         if not freedom.moves:
             return
-        back, rotation = self.back(i), self.rotations[i]
+        rotation, back = self.rotations[i], self.back(i)
         turned = freedom.swung(rotation, back @ start, back @ end)
         if turned is not rotation:
             self.put(i, turned)

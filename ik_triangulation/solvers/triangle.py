@@ -58,13 +58,14 @@ def _summed_offsets(pose: Pose) -> Vector:
 
 def close_triangle(pose: Pose, aim: Vector) -> bool:
     """Bring the tip to `aim` by the two joints that rotate least, all others keep theirs; False if no pair does it."""
-    near = CLOSED * pose.chain.reach
-    if (aim - pose.tip).length <= near:
+    near, tip = CLOSED * pose.chain.reach, pose.tip
+    if (aim - tip).length <= near:
         return True
-    rotations, turns, tip = pose.rotations[:], len(pose.turns), pose.tip
+    rotations, turns = pose.rotations[:], len(pose.turns)
     for _, i, k in islice(_pairs(pose, aim), TRIES):
-        pose.swing(k, pose.tip - pose.head(k), _opened(pose, tip, aim, i, k))
-        pose.swing(i, pose.tip - pose.head(i), aim - pose.head(i))
+        before, head, elbow = pose.tip, pose.head(i), pose.head(k)
+        pose.swing(k, before - elbow, _opened(pose, tip, aim, i, k))
+        pose.swing(i, pose.tip - head, aim - head)
         if (aim - pose.tip).length <= near:
             return True
         pose.restore(rotations, turns)
@@ -107,7 +108,9 @@ def _costs(
         if a <= nowhere or not abs(a - b) <= c <= a + b:
             continue
         aa, bb, cc, product = a * a, b * b, c * c, a * b
-        cosine = _within(0.5 * (aa + bb - cc) / product)  # of the angle at the second joint, once it is opened
+        cosine = 0.5 * (aa + bb - cc) / product  # of the angle at the second joint, once it is opened
+        if not -1.0 <= cosine <= 1.0:
+            cosine = _within(cosine)
         along_second, along_aim = 0.5 * (far * far - aa - bb), 0.5 * (aa + cc - to_aim * to_aim)  # dot products
         across, aside = bb - along_second * along_second / aa, cc - along_aim * along_aim / aa
         if across > _PARALLEL * bb:
