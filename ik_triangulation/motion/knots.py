@@ -49,7 +49,7 @@ _FARTHEST = 0.4  # largest share of the distance to random poses that they stray
 _UNBENT = 0.2  # [rad] from the ends of their ranges, where a joint moves the tip by nothing to the first order
 _PAUSE = 4  # knots until the next try while all miss
 _PARTS = 16  # knots between two looks at what the user does
-_PASSES = 64  # the same where one pass is all
+_PASSES = 64  # the same where one pass is all; fewer after a frame at which it is not
 _FIRST, _BLOCK, _MOST = 1024, 128, 2048  # frames solved together, at first, after one that is not, and at most
 
 _POSES = 8  # drawn at each knot
@@ -103,24 +103,25 @@ class KnotMethod:
         `states` are those of all frames of the path, of which the frames of the root's parent count. Returns the
         rotations of all joints (n, 4, F), and the iterations (F) as those of a Solution.
         """
-        count, number, single, block, wait, exact = len(frames), 0, 0, _FIRST, 0, False
+        count, number, single, block, run, wait, exact = len(frames), 0, 0, _FIRST, _PASSES, 0, False
         found, steps = np.zeros((count, len(self._tree.joints), 4)), np.zeros(count, np.intp)
         rotations, points = self._first.rotations, self._points(states)
         while number < count:
             if points and not exact:
                 along = points.follow and not single
-                ahead = frames[number : number + (block if along else single or _PASSES)]
+                ahead = frames[number : number + (block if along else min(single or run, run))]
                 own, passes = (self._together if along else self._one_by_one)(rotations, ahead, states, points)
                 end = number + len(passes)
                 found[number:end], steps[number:end] = own, passes
                 if end > number:
                     rotations = list(map(Quaternion, found[end - 1]))
+                    yield
                 whole, number = len(passes) == len(ahead), end
                 if along:
                     single, block = (0, min(2 * block, _MOST)) if whole else (_PARTS, _BLOCK)
                 else:
                     single, exact = max(0, single - len(passes)), not whole
-                yield
+                    run = min(2 * run, _PASSES) if whole else 1
                 continue
             k, single, exact = int(frames[number]), max(0, single - 1), False
             begin = Pose(self._first.chain, self._base_at(k), rotations)
