@@ -14,8 +14,8 @@ from random import Random
 from mathutils import Quaternion, Vector
 
 from ..errors import FreedomError
-from .freedom import ANGLE_ROUNDING, Coordinate, Freedom, check_limits, clamp_to_range, finite
-from .rotation import about, rotation_angle
+from .freedom import ANGLE_ROUNDING, Coordinate, Freedom, check_limits, finite
+from .rotation import about, clamp_to_range, rotation_angle
 
 _BONE = Vector((0.0, 1.0, 0.0)).freeze()
 

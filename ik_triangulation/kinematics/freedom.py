@@ -3,12 +3,6 @@
 
 Rotations are those of a pose bone's matrix_basis: the identity is the rest pose, and hinge axes and limits are given in
 the joint's rest frame.
-
-Projection of a rotation onto those whose Euler angles lie in a box, in closed form. The cosine of half the angle
-between a rotation and that of three Euler angles is linear in the cosine and the sine of each half angle, with eight
-coefficients. The nearest rotation has at least one angle at a bound. With one angle fixed, the optimum of the other two
-is given by the largest singular value of a 2 x 2 matrix, and every other extremum is a saddle. So where those two are
-outside their ranges, a second angle is at a bound too, and the third is the optimum for both, clamped to its range.
 """
 
 from __future__ import annotations
@@ -16,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import atan2, cos, hypot, inf, isfinite, isinf, isnan, pi, sin, sqrt, tau
+from math import atan2, cos, inf, isfinite, isnan, pi, sin, sqrt, tau
 from random import Random
 from typing import NamedTuple
 
@@ -24,11 +18,12 @@ from mathutils import Quaternion, Vector
 
 from ..errors import FreedomError
 from ..items import EULER_ORDERS
+from .euler_box import CERTAIN, OFF_POLES, EulerBox
 from .rotation import (
     AXES,
-    PARITY,
     Triple,
     about,
+    clamp_to_range,
     euler_axes,
     from_euler,
     other_euler,
@@ -44,27 +39,6 @@ ON_LIMIT = 1e-4  # [rad] distance from an end of a range up to which an angle is
 ANGLE_ROUNDING = 1e-6  # [rad] a rotation in single precision may exceed its limits by this and still be allowed
 
 _WIDE, _ONE_WAY = 1.0, 0.3  # [rad] of a hinge's flexion at least; share of it that it extends at most
-_SAME = 1e-9  # [rad] difference up to which clamping left an angle unchanged
-# With the first, second or third angle fixed: the other two, and the indices of its cosines and sines in the eight
-# coefficients.
-FACES = (
-    (1, 2, ((0, 4), (1, 5), (2, 6), (3, 7))),
-    (0, 2, ((0, 2), (1, 3), (4, 6), (5, 7))),
-    (0, 1, ((0, 1), (2, 3), (4, 5), (6, 7))),
-)
-
-
-def clamp_to_range(angle: float, lower: float, upper: float) -> float:
-    """Move `angle` [rad] by whole turns into the range; else return the end of the range nearest on the circle."""
-    if lower <= angle <= upper:
-        return angle
-    if lower == -inf or upper == inf:
-        # One-sided: whole turns always lead inside.
-        return lower + (angle - lower) % tau if upper == inf else upper - (upper - angle) % tau
-    above = lower + (angle - lower) % tau
-    if above <= upper:
-        return above
-    return upper if above - upper <= lower - (above - tau) else lower
 
 
 def finite(lower: float, upper: float) -> tuple[float, float]:
@@ -197,62 +171,6 @@ class Locked(Freedom):
         return rotation
 
 
-class EulerBox:
-    """Angles [rad] (x, y, z) from `lower` to `upper`, in Blender's `order`."""
-
-    def __init__(self, order: str, lower: Sequence[float], upper: Sequence[float]) -> None:
-        self._lower, self._upper = lower, upper
-        self._axes, self._sign = AXES[order], PARITY[order]
-        ranges = [sorted((self._sign * lower[axis], self._sign * upper[axis])) for axis in self._axes]
-        self._ends = [
-            [(end, cos(end / 2.0), sin(end / 2.0)) for end in dict.fromkeys(ends) if not isinf(end)] for ends in ranges
-        ]
-        self._others = [(second, third, ranges[second], ranges[third]) for second, third, _ in FACES]
-        self._faces = [
-            (held, bound, cosine, sine, *(index for pair in pairs for index in pair))
-            for held, (_, _, pairs) in enumerate(FACES)
-            for bound, cosine, sine in self._ends[held]
-        ]
-
-    def nearest(self, rotation: Quaternion) -> Triple:
-        """Euler angles [rad] (x, y, z) of the rotation in the box that is nearest to `rotation`, which lies outside."""
-        (i, j, k), sign = self._axes, self._sign
-        w, *v = rotation
-        a, b, c = sign * v[i], sign * v[j], sign * v[k]
-        agreement = (w, c, b, -a, a, b, -c, w)  # for cosine (0) or sine (1) of each half angle, the last running first
-        faces = []
-        for held, bound, cosine, sine, p0, p1, q0, q1, r0, r1, s0, s1 in self._faces:
-            p, q = cosine * agreement[p0] + sine * agreement[p1], cosine * agreement[q0] + sine * agreement[q1]
-            r, s = cosine * agreement[r0] + sine * agreement[r1], cosine * agreement[s0] + sine * agreement[s1]
-            faces.append((hypot(p + s, r - q) + hypot(p - s, q + r), held, bound, p, q, r, s))
-        faces.sort(reverse=True)
-        best, nearest = -1.0, [0.0, 0.0, 0.0]
-        for greatest, held, bound, p, q, r, s in faces:
-            if greatest / 2.0 <= best:
-                break
-            second, third, of_second, of_third = self._others[held]
-            difference, total = atan2(r - q, p + s), atan2(q + r, p - s)
-            y, z = total + difference, total - difference
-            fitted_y, fitted_z = clamp_to_range(y, *of_second), clamp_to_range(z, *of_third)
-            if abs(wrap(fitted_y - y)) < _SAME and abs(wrap(fitted_z - z)) < _SAME:
-                nearest[held], nearest[second], nearest[third] = bound, fitted_y, fitted_z
-                break
-            for n, m, xc, xs, yc, ys in (second, third, p, r, q, s), (third, second, p, q, r, s):
-                lower, upper = of_third if m == third else of_second
-                for end, cosine, sine in self._ends[n]:
-                    x, y = cosine * xc + sine * xs, cosine * yc + sine * ys
-                    if hypot(x, y) <= best:  # the most that any third angle can do
-                        continue
-                    angle = clamp_to_range(2.0 * atan2(y, x), lower, upper)
-                    value = abs(x * cos(angle / 2.0) + y * sin(angle / 2.0))
-                    if value > best:
-                        best, nearest[held], nearest[n], nearest[m] = value, bound, end, angle
-        angles = [0.0, 0.0, 0.0]
-        for axis, angle in zip(self._axes, nearest, strict=True):
-            angles[axis] = min(max(sign * angle, self._lower[axis]), self._upper[axis])  # a mirrored -0.0 is 0.0
-        return angles[0], angles[1], angles[2]
-
-
 @dataclass(frozen=True)
 class EulerLimits(Freedom):
     """A joint whose Euler angles in Blender's `order` stay from `lower` to `upper` [rad], each a triple (x, y, z).
@@ -309,10 +227,24 @@ class EulerLimits(Freedom):
         return max(-self.lower[middle], self.upper[middle]) > pi / 2.0 - ANGLE_ROUNDING
 
     @cached_property
+    def _inner(self) -> tuple[Triple, Triple]:
+        """The ends of narrower ranges, away from the poles, inside of which angles in single precision are enough."""
+        middle = AXES[self.order][1]
+        poles = [OFF_POLES if axis == middle else inf for axis in range(3)]
+        a, b, c = (max(lower + CERTAIN, -most) for lower, most in zip(self.lower, poles, strict=True))
+        d, e, f = (min(upper - CERTAIN, most) for upper, most in zip(self.upper, poles, strict=True))
+        return (a, b, c), (d, e, f)
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        """Whether a rotation has at most one triple inside the ranges, without whole turns."""
+        return not (self._turns_help or self._bends_over)
+
+    @cached_property
     def _box(self) -> EulerBox:
         return EulerBox(self.order, self.lower, self.upper)
 
-    @property
+    @cached_property
     def moves(self) -> bool:
         return bool(self.axes)
 
@@ -340,6 +272,14 @@ class EulerLimits(Freedom):
         return from_euler([random.uniform(*ends) for ends in ranges], self.order)
 
     def nearest(self, rotation: Quaternion) -> Quaternion:
+        if len(self.axes) == 3:  # else hardly any rotation is inside, and two angles are at bounds of every other
+            quick = x, y, z = rotation.to_euler(self.order)[:]  # fast, but not exact
+            (a, b, c), (d, e, f) = self._inner
+            if a < x < d and b < y < e and c < z < f:
+                return rotation
+            found = self._box.through_one_bound(rotation, quick) if self._is_plain else None
+            if found:
+                return from_euler(found, self.order)
         triple = x, y, z = to_euler(rotation, self.order)
         (a, b, c), (d, e, f) = self.lower, self.upper
         if a <= x <= d and b <= y <= e and c <= z <= f:

@@ -85,6 +85,21 @@ class Pose:
         pose._tip = self._tip
         return pose
 
+    def again(self, base: Matrix) -> None:
+        """Begin anew from the present rotations, with another frame of the root's parent and no recorded turns.
+
+        Without one, what is known of the pose stays so. Every other result is that of a new pose, to the last bit.
+        """
+        if base is not self.base:
+            self.base, root = base, base.to_3x3()
+            self._heads[0] = base @ self.chain.joints[0].offset
+            self._place(0, root)
+        self.start, self.turns = tuple(self.rotations), []
+        known, self._known = self._known, 1
+        self._tip_joint, self._tip_there = len(self.rotations) - 1, self.chain.tip
+        self._tip = self._find_tip()
+        self._known = known
+
     def head(self, i: int) -> Vector:
         """Position of joint `i`."""
         if self._known <= i:
@@ -185,8 +200,7 @@ class Pose:
         freedom = self.chain.joints[i].freedom
         if not freedom.moves:
             return
-        back = self.back(i)
-        rotation = self.rotations[i]
+        rotation, back = self.rotations[i], self.back(i)
         turned = freedom.swung(rotation, back @ start, back @ end)
         if turned is not rotation:
             self.put(i, turned)
@@ -201,6 +215,11 @@ class Pose:
         if changed:
             self.start, self.turns = tuple(self.rotations), []
         return changed
+
+    @property
+    def is_allowed(self) -> bool:
+        """Whether every joint is inside its limits."""
+        return all(freedom.allows(self.rotations[i]) for i, freedom in self.chain.limited)
 
     def restore(self, rotations: Sequence[Quaternion], turns: int) -> None:
         """Go back to `rotations`, read from this pose when it had recorded that many turns."""

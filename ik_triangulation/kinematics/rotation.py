@@ -5,7 +5,7 @@ mathutils stores single precision. Python floats have double precision, so resul
 """
 
 from collections.abc import Sequence
-from math import atan2, cos, pi, remainder, sin, sqrt, tau
+from math import atan2, cos, inf, pi, remainder, sin, sqrt, tau
 
 from mathutils import Matrix, Quaternion, Vector
 
@@ -75,8 +75,8 @@ def orientation(frame: Matrix) -> Quaternion:
 
 def rotation_angle(start: Quaternion, end: Quaternion) -> float:
     """Angle [rad] in 0..pi of the rotation from one orientation to the other."""
-    _, x, y, z = difference = start.conjugated() @ end
-    return 2.0 * atan2(sqrt(x * x + y * y + z * z), abs(difference.w))
+    w, x, y, z = (start.conjugated() @ end)[:]
+    return 2.0 * atan2(sqrt(x * x + y * y + z * z), abs(w))
 
 
 def about(axis: Vector, angle: float) -> Quaternion:
@@ -91,7 +91,7 @@ def twist(rotation: Quaternion, axis: Vector) -> float:
 
     It is also the angle of the rotation about `axis` that is nearest to `rotation`.
     """
-    w, x, y, z = rotation
+    w, x, y, z = rotation[:]
     if w < 0.0:
         w, x, y, z = -w, -x, -y, -z
     along = x * axis.x + y * axis.y + z * axis.z
@@ -117,6 +117,19 @@ def wrap(angle: float) -> float:
     return remainder(angle, tau)
 
 
+def clamp_to_range(angle: float, lower: float, upper: float) -> float:
+    """Move `angle` [rad] by whole turns into the range; else return the end of the range nearest on the circle."""
+    if lower <= angle <= upper:
+        return angle
+    if lower == -inf or upper == inf:
+        # One-sided: whole turns always lead inside.
+        return lower + (angle - lower) % tau if upper == inf else upper - (upper - angle) % tau
+    above = lower + (angle - lower) % tau
+    if above <= upper:
+        return above
+    return upper if above - upper <= lower - (above - tau) else lower
+
+
 def to_euler(rotation: Quaternion, order: str) -> Triple:
     """Euler angles [rad] (x, y, z) of `rotation` in Blender's `order`, in double precision, the middle one in +-pi/2.
 
@@ -126,7 +139,8 @@ def to_euler(rotation: Quaternion, order: str) -> Triple:
     """
     i, j, k = AXES[order]
     sign = PARITY[order]
-    w, x, y, z = rotation[0], rotation[1 + i], rotation[1 + j], sign * rotation[1 + k]
+    values = rotation[:]
+    w, x, y, z = values[0], values[1 + i], values[1 + j], sign * values[1 + k]
     a, b, c, d = w - y, x + z, w + y, z - x
     below, above = sqrt(c * c + d * d), sqrt(a * a + b * b)  # 0 where the middle angle is -pi/2, pi/2
     half_sum, half_difference = atan2(b, a), atan2(d, c)

@@ -49,6 +49,7 @@ _FARTHEST = 0.4  # largest share of the distance to random poses that they stray
 _UNBENT = 0.2  # [rad] from the ends of their ranges, where a joint moves the tip by nothing to the first order
 _PAUSE = 4  # knots until the next try while all miss
 _PARTS = 16  # knots between two looks at what the user does
+_PASSES = 64  # the same where one pass is all; fewer after a frame at which it is not
 _FIRST, _BLOCK, _MOST = 1024, 128, 2048  # frames solved together, at first, after one that is not, and at most
 
 _POSES = 8  # drawn at each knot
@@ -102,33 +103,35 @@ class KnotMethod:
         `states` are those of all frames of the path, of which the frames of the root's parent count. Returns the
         rotations of all joints (n, 4, F), and the iterations (F) as those of a Solution.
         """
-        count, number, single, block, wait = len(frames), 0, 0, _FIRST, 0
+        count, number, single, block, run, wait, exact = len(frames), 0, 0, _FIRST, _PASSES, 0, False
         found, steps = np.zeros((count, len(self._tree.joints), 4)), np.zeros(count, np.intp)
         rotations, points = self._first.rotations, self._points(states)
-        base, moves = None, states.place.shape[-1] > 1 or states.root.shape[-1] > 1
         while number < count:
-            if points and points.follow and not single:
-                own, passes = self._together(rotations, frames[number : number + block], states, points)
+            if points and not exact:
+                along = points.follow and not single
+                ahead = frames[number : number + (block if along else min(single or run, run))]
+                own, passes = (self._together if along else self._one_by_one)(rotations, ahead, states, points)
                 end = number + len(passes)
-                found[number:end], steps[number:end] = np.moveaxis(own, -1, 0), passes
+                found[number:end], steps[number:end] = own, passes
                 if end > number:
                     rotations = list(map(Quaternion, found[end - 1]))
-                whole = end == min(number + block, count)
-                single, block, number = (0, min(2 * block, _MOST), end) if whole else (_PARTS, _BLOCK, end)
-                yield
+                    yield
+                whole, number = len(passes) == len(ahead), end
+                if along:
+                    single, block = (0, min(2 * block, _MOST)) if whole else (_PARTS, _BLOCK)
+                else:
+                    single, exact = max(0, single - len(passes)), not whole
+                    run = min(2 * run, _PASSES) if whole else 1
                 continue
-            k, single = int(frames[number]), max(0, single - 1)
-            base = self._base_at(k) if base is None or moves else base
-            solution = points and self._in_one_pass(Pose(self._first.chain, base, rotations), k, points)
-            if solution is None:
-                begin = Pose(self._first.chain, base, rotations)
-                solution = self._exact(begin, k)
-                if not solution.reached and not wait:
-                    other, met = self._strayed(begin, solution.pose, k)
-                    nearer = self._exact(other, k) if met else solution
-                    solution = nearer if nearer.reached else solution
-                    wait = _PAUSE
-                wait = 0 if solution.reached else max(0, wait - 1)
+            k, single, exact = int(frames[number]), max(0, single - 1), False
+            begin = Pose(self._first.chain, self._base_at(k), rotations)
+            solution = self._exact(begin, k)
+            if not solution.reached and not wait:
+                other, met = self._strayed(begin, solution.pose, k)
+                nearer = self._exact(other, k) if met else solution
+                solution = nearer if nearer.reached else solution
+                wait = _PAUSE
+            wait = 0 if solution.reached else max(0, wait - 1)
             rotations = solution.pose.rotations
             found[number], steps[number] = [rotation[:] for rotation in rotations], solution.iterations
             number += 1
@@ -149,7 +152,7 @@ class KnotMethod:
     def _together(
         self, rotations: Sequence[Quaternion], frames: Indices, states: States, points: _Points
     ) -> tuple[Numbers, Indices]:
-        """The rotations (n, 4, G) of the first frames, up to one that a pass does not solve, and their passes (G)."""
+        """The rotations (G, n, 4) of the first frames, up to one that a pass does not solve, and their passes (G)."""
         chain, every = self._first.chain, np.ones(len(frames))
         assert points.follow
         roots, (places, tolerance) = states.take(frames), points.at(frames)
@@ -159,19 +162,36 @@ class KnotMethod:
         stepped = before > LENGTH_ROUNDING * chain.reach
         missed = stepped & (after > np.minimum(before, (tolerance * every)[: len(after)]))
         end = int(missed.argmax()) if missed.any() else len(missed)
-        return own[..., :end], stepped[:end].astype(np.intp)
+        return np.moveaxis(own[..., :end], -1, 0), stepped[:end].astype(np.intp)
 
-    def _in_one_pass(self, pose: Pose, k: int, points: _Points) -> Solution | None:
-        """The solution by one step of a pose, which moves; None if there is nothing to do or that does not reach."""
-        places, tolerances = points.places, points.tolerances
-        aim = Vector(places[:, k if places.shape[1] > 1 else 0].tolist())
-        tolerance = float(tolerances[k if len(tolerances) > 1 else 0])
-        before = (aim - pose.tip).length
-        if before <= LENGTH_ROUNDING * pose.chain.reach:
-            return None
-        points.step(pose, aim)
-        error = (aim - pose.tip).length
-        return Solution(pose, error, 1, True) if error <= min(before, tolerance) else None
+    def _one_by_one(
+        self, rotations: Sequence[Quaternion], frames: Indices, states: States, points: _Points
+    ) -> tuple[Numbers, Indices]:
+        """The same by a step of the pose at each frame."""
+        base, moves = self._base_at(int(frames[0])), states.place.shape[-1] > 1 or states.root.shape[-1] > 1
+        pose, (places, tolerances), every = (
+            Pose(self._first.chain, base, rotations),
+            points.at(frames),
+            np.ones(len(frames)),
+        )
+        rounding, settled = LENGTH_ROUNDING * pose.chain.reach, False
+        found, passes = list[list[tuple[float, ...]]](), list[int]()
+        goals = zip(frames.tolist(), (places * every).T.tolist(), (tolerances * every).tolist(), strict=True)
+        for k, place, tolerance in goals:
+            pose.again(self._base_at(k) if moves else base)
+            aim = Vector(place)
+            before = (aim - pose.tip).length
+            if before > rounding:
+                points.step(pose, aim)
+                if (aim - pose.tip).length > min(before, tolerance):
+                    break
+            elif before > tolerance or not (settled or pose.is_allowed):
+                break
+            else:
+                settled = True
+            found.append([rotation[:] for rotation in pose.rotations])
+            passes.append(int(before > rounding))
+        return np.array(found).reshape(-1, len(pose), 4), np.array(passes, np.intp)
 
     def _exact(self, begin: Pose, k: int) -> Solution:
         return solve_goal(begin, self._goal_at(k), self._settings, follow=True)

@@ -13,8 +13,7 @@ from mathutils import Quaternion, Vector
 from ..errors import ChainError
 from ..items import EULER_ORDERS
 from ..kinematics import Cone, EulerLimits, Framed, Free, Freedom, Hinge, Locked, framed, unframed
-from ..kinematics.freedom import clamp_to_range
-from ..kinematics.rotation import to_euler, wrap
+from ..kinematics.rotation import clamp_to_range, to_euler, wrap
 from .rotation import channel, limit_order, rotation_of
 
 _FIRST_TRIPLE = 1.5 * pi - 1e-5  # [rad] sum of Euler angles below which the other triple's is certainly greater

@@ -9,15 +9,15 @@ Plane. Source: Cardwell and Mukundan, "Visualization and Analysis of Inverse Kin
 Metric Maps", section 1: the whole chain first rotates about its root, and the rest is done in the plane it is then in.
 """
 
-from collections.abc import Iterator
-from itertools import combinations
-from math import acos, atan2, cos, pi, sin, sqrt, tau
+from collections.abc import Iterator, Sequence
+from itertools import combinations, islice
+from math import acos, atan2, cos, inf, pi, sin, sqrt, tau
 
 from mathutils import Vector
 
 from ..kinematics import Hinge, Pose
-from ..kinematics.freedom import clamp_to_range
-from ..kinematics.rotation import about, orthogonal, twist
+from ..kinematics.pose import LENGTH_ROUNDING
+from ..kinematics.rotation import about, clamp_to_range, orthogonal, twist
 
 ROUNDING = 5e-7  # of the reach: a joint this near to its span is inside it (such errors do not add up)
 NOWHERE = 1e-7  # of the reach: a shorter part of the chain, or an aim this near to a joint, has no direction
@@ -58,13 +58,14 @@ def _summed_offsets(pose: Pose) -> Vector:
 
 def close_triangle(pose: Pose, aim: Vector) -> bool:
     """Bring the tip to `aim` by the two joints that rotate least, all others keep theirs; False if no pair does it."""
-    near = CLOSED * pose.chain.reach
-    if (aim - pose.tip).length <= near:
+    near, tip = CLOSED * pose.chain.reach, pose.tip
+    if (aim - tip).length <= near:
         return True
-    rotations, turns, tip = pose.rotations[:], len(pose.turns), pose.tip
-    for _, i, k in sorted(_pairs(pose, aim))[:TRIES]:
-        pose.swing(k, pose.tip - pose.head(k), _opened(pose, tip, aim, i, k))
-        pose.swing(i, pose.tip - pose.head(i), aim - pose.head(i))
+    rotations, turns = pose.rotations[:], len(pose.turns)
+    for _, i, k in islice(_pairs(pose, aim), TRIES):
+        before, head, elbow = pose.tip, pose.head(i), pose.head(k)
+        pose.swing(k, before - elbow, _opened(pose, tip, aim, i, k))
+        pose.swing(i, pose.tip - head, aim - head)
         if (aim - pose.tip).length <= near:
             return True
         pose.restore(rotations, turns)
@@ -74,20 +75,42 @@ def close_triangle(pose: Pose, aim: Vector) -> bool:
 def _pairs(pose: Pose, aim: Vector) -> Iterator[tuple[float, int, int]]:
     """Every pair of joints that would bring the tip to `aim` without limits, after the sum of their rotations [rad].
 
-    All angles follow from the distances between both joints, the tip and the aim.
+    The first one is the cheapest; only if that is not all, all others are ranked.
     """
-    nowhere, tip, between = NOWHERE * pose.chain.reach, pose.tip, (aim - pose.tip).length_squared
-    moving = []
-    for i, joint in enumerate(pose.chain.joints):
-        if joint.freedom.moves:
-            head = pose.head(i)
-            moving.append((i, head, (tip - head).length, (aim - head).length))
-    for (i, head, far, c), (k, elbow, b, to_aim) in combinations(moving, 2):
-        a = (elbow - head).length
-        if min(a, b) <= nowhere or not abs(a - b) <= c <= a + b:
+    heads, tip = pose.heads, pose.tip
+    moving = [i for i, joint in enumerate(pose.chain.joints) if joint.freedom.moves]
+    joints = [(i, heads[i], (tip - heads[i]).length, (aim - heads[i]).length) for i in moving]
+    first = min(_costs(joints, aim - tip, pose.chain.reach, True), default=None)
+    if first:
+        yield first
+        yield from sorted(_costs(joints, aim - tip, pose.chain.reach, False))[1:]
+
+
+def _costs(
+    joints: Sequence[tuple[int, Vector, float, float]], way: Vector, reach: float, cheapest: bool
+) -> Iterator[tuple[float, int, int]]:
+    """The pairs of joints, after the sum of their rotations [rad]; with `cheapest` only those that may be the best.
+
+    Of each joint the head is given and how far the tip and the aim are from it, and the `way` from the tip to the aim.
+    All angles follow from the distances between both joints, the tip and the aim. Their sum is at least what brings
+    the tip as far from the first joint as the aim is, and then over the rest of the way.
+    """
+    size, between, best = way.length, way.length_squared, inf
+    nowhere, rounding = NOWHERE * reach, LENGTH_ROUNDING * reach
+    for (i, head, far, c), (k, elbow, b, to_aim) in combinations(joints, 2):
+        if b <= nowhere:
             continue
-        aa, bb, cc = a * a, b * b, c * c
-        cosine = _within(0.5 * (aa + bb - cc) / (a * b))  # of the angle at the second joint, once it is opened
+        if cheapest:
+            off = abs(far - c)
+            if (off - rounding) / b + ((size - off) / c if b < c and off < size else 0.0) > best:
+                continue
+        a = (elbow - head).length
+        if a <= nowhere or not abs(a - b) <= c <= a + b:
+            continue
+        aa, bb, cc, product = a * a, b * b, c * c, a * b
+        cosine = 0.5 * (aa + bb - cc) / product  # of the angle at the second joint, once it is opened
+        if not -1.0 <= cosine <= 1.0:
+            cosine = _within(cosine)
         along_second, along_aim = 0.5 * (far * far - aa - bb), 0.5 * (aa + cc - to_aim * to_aim)  # dot products
         across, aside = bb - along_second * along_second / aa, cc - along_aim * along_aim / aa
         if across > _PARALLEL * bb:
@@ -96,8 +119,10 @@ def _pairs(pose: Pose, aim: Vector) -> Iterator[tuple[float, int, int]]:
         else:  # a straight pair bends towards the aim
             aside = sqrt(max(aside, 0.0))
         there = along_aim * (1.0 - cosine * b / a) + aside * sqrt(1.0 - cosine * cosine) * b
-        bend = abs(pi - acos(cosine) - acos(_within(along_second / (a * b))))
-        yield bend + (acos(_within(there / cc)) if c > nowhere else 0.0), i, k
+        bend = abs(pi - acos(cosine) - acos(_within(along_second / product)))
+        cost = bend + (acos(_within(there / cc)) if c > nowhere else 0.0)
+        best = min(best, cost)
+        yield cost, i, k
 
 
 def _within(cosine: float) -> float:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mathutils import Euler
 
-from ik_triangulation.kinematics.freedom import EulerBox
+from ik_triangulation.kinematics.euler_box import EulerBox
 from ik_triangulation.kinematics.rotation import EULER_ORDERS, from_euler, other_euler, rotation_angle, to_euler, wrap
 
 from ..chains import matrix_of, random_range, random_rotation

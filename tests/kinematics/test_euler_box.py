@@ -8,8 +8,8 @@ from random import Random
 import pytest
 from mathutils import Euler, Quaternion
 
-from ik_triangulation.kinematics.freedom import EulerBox
-from ik_triangulation.kinematics.rotation import EULER_ORDERS, rotation_angle
+from ik_triangulation.kinematics.euler_box import EulerBox
+from ik_triangulation.kinematics.rotation import AXES, EULER_ORDERS, rotation_angle
 
 from ..chains import random_rotation
 
@@ -66,3 +66,17 @@ def test_a_rotation_and_its_negative_have_the_same_projection():
     lower, upper, rotation = box_and_outside(random, "ZXY")
     box = EulerBox("ZXY", lower, upper)
     assert box.nearest(rotation) == pytest.approx(box.nearest(-rotation), abs=1e-6)
+
+
+@pytest.mark.parametrize("order", EULER_ORDERS)
+def test_what_is_found_through_one_bound_is_what_the_search_of_all_faces_finds(order):
+    random, middle, count = Random(7), AXES[order][1], 0
+    for _ in range(400):
+        sizes = [random.uniform(0.1, 1.5 if axis == middle else 3.0) for axis in range(3)]
+        lower, upper = ([random.uniform(*ends) * size for size in sizes] for ends in ((-1.0, -0.2), (0.2, 1.0)))
+        box, rotation = EulerBox(order, lower, upper), random_rotation(random)
+        found = box.through_one_bound(rotation, rotation.to_euler(order)[:])
+        if found and not inside(triples(rotation, order)[0], lower, upper):
+            assert found == box.nearest(rotation)
+            count += 1
+    assert count > 40

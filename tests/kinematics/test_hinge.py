@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from mathutils import Vector
 
 from ik_triangulation.kinematics import Hinge
-from ik_triangulation.kinematics.freedom import clamp_to_range
-from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle, twist, wrap
+from ik_triangulation.kinematics.rotation import about, angle_between, clamp_to_range, rotation_angle, twist, wrap
 
 from ..chains import random_direction, random_rotation
 from ..strategies import examples

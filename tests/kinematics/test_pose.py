@@ -292,3 +292,20 @@ def test_a_pass_over_twice_as_long_a_chain_is_twice_the_work(step, monkeypatch):
     short, long = work(100, monkeypatch, step), work(200, monkeypatch, step)
     assert short < 100 * 12
     assert long < 2.1 * short
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_pose_that_goes_on_is_a_new_one_to_the_last_bit(seed):
+    random = Random(seed)
+    chain = (limited, mixed)[seed % 2](seed, 5)
+    going = random_pose(chain, random)
+    going.project()
+    for _ in range(4):
+        base = going.base if random.random() < 0.5 else random_base(random)
+        new = Pose(chain, base, going.rotations)
+        going.again(base)
+        aim = new.tip + 0.1 * chain.reach * random_direction(random)
+        for pose in (going, new):
+            triangulation.step(pose, aim)
+        assert bits([*going.rotations, going.tip]) == bits([*new.rotations, new.tip])
+        assert going.cost == new.cost

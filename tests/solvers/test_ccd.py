@@ -10,8 +10,14 @@ from mathutils import Vector
 
 from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import Hinge
-from ik_triangulation.kinematics.freedom import clamp_to_range
-from ik_triangulation.kinematics.rotation import about, angle_between, rotation_angle, rotation_between, twist
+from ik_triangulation.kinematics.rotation import (
+    about,
+    angle_between,
+    clamp_to_range,
+    rotation_angle,
+    rotation_between,
+    twist,
+)
 from ik_triangulation.solvers import ccd, solve
 
 from ..chains import PAPER, bits, forward, hinged, limited, random_chain, random_direction, random_pose, straight

@@ -30,7 +30,8 @@ from ...kinematics.batch.algebra import (
     to_half_turns,
 )
 from ...kinematics.batch.coordinates import Frames
-from ...kinematics.freedom import ANGLE_ROUNDING, FACES, Freedom
+from ...kinematics.euler_box import FACES
+from ...kinematics.freedom import ANGLE_ROUNDING, Freedom
 from ...kinematics.rotation import AXES, PARITY
 
 _SAME = 1e-9  # [rad] difference up to which clamping left an angle unchanged

@@ -18,8 +18,7 @@ from ...goals import Goal, Orientation, Point, Pole
 from ...kinematics import Free, Freedom, Hinge, Pose
 from ...kinematics.batch.coordinates import bounded
 from ...kinematics.framed import hinge_axis
-from ...kinematics.freedom import clamp_to_range
-from ...kinematics.rotation import about, rotation_angle, rotation_between, wrap
+from ...kinematics.rotation import about, clamp_to_range, rotation_angle, rotation_between, wrap
 from ..finish import least_error
 from ..solver import LimbForm
 from .elbow import AHEAD, MOST_ASIDE, NO_BEND, NORMALS, TURNED

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from ik_triangulation.kinematics.batch.algebra import clamped_to_range, euler_angles, other_angles
-from ik_triangulation.kinematics.freedom import clamp_to_range
-from ik_triangulation.kinematics.rotation import EULER_ORDERS, from_euler, other_euler, to_euler
+from ik_triangulation.kinematics.rotation import EULER_ORDERS, clamp_to_range, from_euler, other_euler, to_euler
 
 from ...chains import random_rotation
 

@@ -10,8 +10,7 @@ from mathutils import Quaternion
 
 from ik_triangulation.kinematics import EulerLimits
 from ik_triangulation.kinematics.batch.algebra import clamped_to_range
-from ik_triangulation.kinematics.freedom import clamp_to_range
-from ik_triangulation.kinematics.rotation import EULER_ORDERS, rotation_angle
+from ik_triangulation.kinematics.rotation import EULER_ORDERS, clamp_to_range, rotation_angle
 from ik_triangulation.solvers.batch.swings import EulerNearest
 
 
