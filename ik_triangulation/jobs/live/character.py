@@ -33,7 +33,7 @@ from ..shots.frame_solver import SolvedFrame, at_frame, follow
 from ..shots.keys import WrittenKeys
 from ..shots.measure import NOT_MEASURED, Watch, measure_now, report_of
 from ..shots.natural_shot import FramesAround, referred
-from ..shots.problem import body_of
+from ..shots.problem import body_of, unheeded
 from ..shots.report import Remedy, Report
 from ..shots.writing import key_present_pose
 from .motion import (
@@ -229,7 +229,7 @@ class LiveBody(LiveState):
         view_layer.update()
         report = self.report(armature, scene, view_layer.depsgraph)
         assert report is not None
-        return replace(report, warnings=warnings)
+        return replace(report, warnings=[*warnings, *report.warnings])
 
     def keep(self, armature: Object, undo: ExitStack) -> None:
         bones = [armature.pose.bones[name] for name in self._bones if name in armature.pose.bones]
@@ -380,7 +380,7 @@ class LiveBody(LiveState):
         (now, took), problem = waiting, motion.problem
         samples = problem.samples._replace(goals=goals.goals(now))
         report = measure_body_pose(problem.rig, samples, problem, depsgraph)
-        return replace(report, outside=problem.outside(motion.shown), seconds=took)
+        return replace(report, outside=problem.outside(motion.shown), warnings=unheeded(problem.rig), seconds=took)
 
     def key(self, armature: Object, scene: Scene, view_layer: ViewLayer) -> None:
         self.rest(armature)

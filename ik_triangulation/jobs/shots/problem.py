@@ -7,12 +7,12 @@ the places of held tips, and of all bones as planned, a written body is measured
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from bpy.types import Object, Scene
+from bpy.types import Object, PropertyGroup, Scene
 from mathutils import Matrix
 
 from ...cooperative import Work
@@ -21,27 +21,31 @@ from ...goals.from_goals import MARGIN, CarriedTask, balance_of, body_tasks, hol
 from ...goals.orientation import LookTask, OrientTask
 from ...goals.support import BalanceTask, Heel, HeelTask
 from ...goals.task import PlaceTask, Task
+from ...items import SOLVER_ROWS, WHOLE_SOLVERS
 from ...kinematics import Body
 from ...kinematics.arrays import Columns, Numbers
 from ...kinematics.batch import Geometry, States
 from ...kinematics.batch.algebra import cross, lengths, normalized, product, quaternions, rotate
 from ...kinematics.body_anatomy import Part
 from ...motion.faded_path import standing
-from ...motion.method import Natural
+from ...motion.method import BODY_REFUSAL, Natural
 from ...motion.reduction import parts_between
 from ...motion.shot import Shot, SolvedPath
 from ...rig.body import RigBody
 from ...rig.frames.body_frames import Animation, with_places
 from ...rig.frames.body_samples import BodySamples, read_between, sampled_body
+from ...rig.limb import Limb
 from ...rig.stance import look_of
 from ...rig.stored_body import StoredLimbs, stored_body
 from ...rig.timeline import Clock, fps_of
+from ...settings import MethodSettings, PostureSettings, settings_of
 from ...solvers.body.clearing import Thickness, thickness_of
 from ...solvers.body.floor import Floor, floor_of
 from ...solvers.body.reaching import reaching_of
 from ...solvers.natural.posture import USUAL_FPS
 from .contacts import Contacts, compliance_with_contacts, lifted, read_contacts, shares_of_carriers, with_contacts
 
+_OF_METHODS = ("finish", "iterations", "start_from", "smooth")  # settings of the published methods
 _AHEAD = 0.1  # sine of the angle of a foot to its shin from which on it has a ball ahead of the heel
 
 
@@ -244,7 +248,7 @@ class BodyProblem:
             fps=fps_of(scene, self.samples.frames),
             smoothing=smoothing,
             soft=[self.body.number_of[limb.tip] for limb in self.rig.limbs if limb.soft_edge],
-            seed=self.rig.limbs[0].seed if self.rig.limbs else 0,
+            seed=max((limb.seed for limb in self.rig.limbs), default=0),
         )
 
     def path(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Work[SolvedPath]:
@@ -354,6 +358,36 @@ def read_problem(
     """Return the problem of a body as sampled, in the contacts and on the ground that the scene has for it."""
     contacts = yield from read_contacts(rig, scene, samples.frames)
     return BodyProblem(rig, samples, contacts, animated)
+
+
+def unheeded(rig: RigBody) -> list[str]:
+    """Return warnings that name the settings of its limbs which a body does not heed, each with the reason."""
+    bones, rows = rig.armature.pose.bones, settings_of(MethodSettings, PostureSettings)
+    held = {name: stored for name in rig.held if (stored := getattr(bones[name], "ik_triangulation", None))}
+    by_solver = dict[str, dict[str, Limb | PropertyGroup]]()
+    for tip, limb in [*held.items(), *((limb.tip, limb) for limb in rig.limbs)]:
+        by_solver.setdefault(limb.solver, {})[tip] = limb
+    found = []
+    for solver, limbs in by_solver.items():
+        if solver in WHOLE_SOLVERS:
+            continue
+        changed = (
+            name for name in _OF_METHODS if any(getattr(each, name) != rows[name].default for each in limbs.values())
+        )
+        options = ", ".join(rows[name].label for name in changed)
+        found.append(
+            f"{named(limbs)}: solved by Natural and not by {SOLVER_ROWS[solver].label}, as {BODY_REFUSAL.reason}."
+            + (f" These do not count either: {options}." if options else "")
+        )
+    turned = [tip for tip, limb in held.items() if limb.pole_target is not None]
+    if turned:
+        found.append(f"{named(turned)}: Pole Target does not count, as the tip is held. Key the thigh or upper arm.")
+    return found
+
+
+def named(tips: Iterable[str]) -> str:
+    """Return the names of tips as part of a text."""
+    return ", ".join(f"'{tip}'" for tip in tips)
 
 
 def body_of(armature: Object, tip: str, known: StoredLimbs | None = None) -> RigBody | None:

@@ -39,7 +39,7 @@ from ...rig.units import in_units_of, scale_of
 from .controls import Track, amid_switches, frames_between, let_show, let_watched_follow, set_switches
 from .frame_solver import Shown
 from .measure import AGREES, EvaluatedLimb, Watch, astray, held_tolerances, is_within
-from .problem import BodyProblem, HeldPlaces, Planned
+from .problem import BodyProblem, HeldPlaces, Planned, unheeded
 from .report import NotFollowing, Remedy, Report, TipReport
 
 _DEEP = 0.06  # of an arm's length: depth of it in the body that is worth a warning
@@ -111,7 +111,8 @@ def report_written(
     planned = None if times is None else problem.planned(states, times, Clock(scene, rig.armature))
     report = yield from measure_body(rig, samples, held, scene, allowed, planned)
     report = with_floor(report, problem, samples.goals)
-    warnings = [*warnings, *samples.warnings, *report.warnings, *problem.too_far(), *_through(problem, states)]
+    own = [*unheeded(rig), *problem.too_far(), *_through(problem, states)]
+    warnings = [*warnings, *samples.warnings, *report.warnings, *own]
     return replace(report, **{"outside": problem.outside(states), **more}, warnings=warnings)
 
 
