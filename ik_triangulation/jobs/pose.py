@@ -34,7 +34,7 @@ from .shots.frame_solver import FrameResult, JudgedFrames, SolvedFrame, at_frame
 from .shots.keys import WrittenKeys, body_channels, pose_channels
 from .shots.measure import Watch, held_tolerances, judged_at, measure_now, moved_inside, report_of, worst_place
 from .shots.natural_shot import solve_among_others, solve_frames
-from .shots.problem import BodyProblem, read_problem, unheeded
+from .shots.problem import BodyProblem, read_problem
 from .shots.report import Report, TipReport, tip_of_frames
 from .shots.tips import judged_tip, report_of_body, slips_and_turns, tip_missing, with_floor
 from .shots.writing import Undo, write_pose
@@ -82,7 +82,7 @@ def solve_body_pose(
     """
     scene, view_layer = scene or bpy.context.scene, view_layer or bpy.context.view_layer
     started = perf_counter()
-    warnings = [*check_body(rig, scene, view_layer, key), *unheeded(rig)]
+    warnings = check_body(rig, scene, view_layer, key)
     frame = scene.frame_current + scene.frame_subframe
     samples = with_shown(rig, body_now(rig, view_layer.depsgraph, frame, scene), scene, view_layer)
     problem = finished(read_problem(rig, samples, scene))
@@ -91,7 +91,7 @@ def solve_body_pose(
         keys = write_body_pose(rig, problem, states, key, scene, view_layer, undo)
         report = measure_body_pose(rig, samples, problem, view_layer.depsgraph)
         take_along_shown(rig, view_layer, undo)
-        report = replace(report, keys=keys, outside=problem.outside(states), warnings=warnings)
+        report = replace(report, keys=keys, outside=problem.outside(states), warnings=[*warnings, *problem.unheeded()])
         undo.pop_all()
     return replace(report, seconds=perf_counter() - started)
 

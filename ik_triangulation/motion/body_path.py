@@ -130,6 +130,8 @@ def body_path(shot: Shot, settings: BodyPathSettings = USUAL_SETTINGS) -> Work[B
     begun = Geometry.of(tree, shot.reference)
     met = System(tree, shot.reference, [*asked, steady] if steady else asked).met
     if met.all() and not (floor and floor.crossed(begun)):  # the motion is there already
+        if shot.thickness is not None and shot.thickness.obstructs(begun):
+            return (yield from _clear(shot, shot.reference.copy(), asked))
         return BodyPath(shot.reference.copy(), met)
     alone = yield from limbs_alone(replace(shot, tasks=asked))
     if alone is not None and not (floor and floor.crossed(Geometry.of(tree, alone))):

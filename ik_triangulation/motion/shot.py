@@ -16,8 +16,8 @@ from ..goals.task import Task
 from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import States, Tree
 from ..kinematics.batch.algebra import at
-from ..solvers.body.clearing import Thickness
 from ..solvers.body.floor import Floor
+from ..solvers.body.thickness import Thickness
 from ..solvers.natural import LimbForm
 from ..solvers.natural.posture import USUAL_FPS
 from .jumps import ways_of

@@ -33,7 +33,7 @@ from ..shots.frame_solver import SolvedFrame, at_frame, follow
 from ..shots.keys import WrittenKeys
 from ..shots.measure import NOT_MEASURED, Watch, measure_now, report_of
 from ..shots.natural_shot import FramesAround, referred
-from ..shots.problem import body_of, unheeded
+from ..shots.problem import body_of
 from ..shots.report import Remedy, Report
 from ..shots.writing import key_present_pose
 from .motion import (
@@ -312,6 +312,9 @@ class LiveBody(LiveState):
                 self._pose(rig, motion)
                 self._shown = now, perf_counter() - started
                 return
+        avoided = self._goals.avoided(now)
+        if avoided:  # they may have moved
+            self._motion.problem.avoid(avoided)
         self._motion.follow(body_tasks(self._motion.problem.body, found))
         self._pose(rig, self._motion)
         self._shown = now, perf_counter() - started
@@ -380,7 +383,7 @@ class LiveBody(LiveState):
         (now, took), problem = waiting, motion.problem
         samples = problem.samples._replace(goals=goals.goals(now))
         report = measure_body_pose(problem.rig, samples, problem, depsgraph)
-        return replace(report, outside=problem.outside(motion.shown), warnings=unheeded(problem.rig), seconds=took)
+        return replace(report, outside=problem.outside(motion.shown), warnings=problem.unheeded(), seconds=took)
 
     def key(self, armature: Object, scene: Scene, view_layer: ViewLayer) -> None:
         self.rest(armature)

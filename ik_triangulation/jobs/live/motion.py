@@ -12,7 +12,7 @@ from bpy.types import ID, Action, Depsgraph, Object, Scene, ViewLayer
 from mathutils import Matrix, Vector
 
 from ...cooperative import finished
-from ...goals import Anywhere, Goal
+from ...goals import Anywhere, Avoid, Goal
 from ...goals.from_goals import Refusal
 from ...goals.task import PlaceTask, Task
 from ...kinematics import Pose
@@ -29,7 +29,7 @@ from ...rig.frames.keyed_motion import read_keyed
 from ...rig.frames.samples import Sample, Samples, goals_at, sample
 from ...rig.keyframes import curves_of
 from ...rig.limb import Limb, saved_range
-from ...rig.targets.goal import GoalReader
+from ...rig.targets.goal import GoalReader, avoid_of
 from ...rig.targets.untouched import carriers_of, is_waiting
 from ...rig.timeline import fps_of, strips_of
 from ...solvers.batch.change import System
@@ -287,6 +287,7 @@ class LiveGoals:
         each = zip(self.rig.limbs, self._readers, self.starts, now.samples, self._carriers, strict=True)
         bones, found = self.rig.armature.pose.bones, {}
         for limb, reader, start, sampled, carrier in each:
+            sampled = sampled._replace(obstacles=())
             if is_waiting(bones[limb.tip]):
                 found[limb.tip] = [Goal(Anywhere())]
             elif carrier:
@@ -295,6 +296,11 @@ class LiveGoals:
             else:
                 found[limb.tip] = [reader.at(sampled, start)]
         return found
+
+    def avoided(self, now: BodyNow) -> dict[str, list[Avoid]]:
+        """The obstacles of all tips that have some."""
+        pairs = zip(self.rig.limbs, now.samples, strict=True)
+        return {limb.tip: [avoid_of(sampled)] for limb, sampled in pairs if sampled.obstacles}
 
     def _see_carriers(self, depsgraph: Depsgraph) -> None:
         """Read where the bones of the body are that carry targets."""

@@ -17,7 +17,9 @@ from mathutils import Matrix
 
 from ...cooperative import Work
 from ...errors import ChainError
+from ...goals import Avoid
 from ...goals.from_goals import MARGIN, CarriedTask, balance_of, body_tasks, hold_tasks, moved_from
+from ...goals.obstacles import volumes_of
 from ...goals.orientation import LookTask, OrientTask
 from ...goals.support import BalanceTask, Heel, HeelTask
 from ...goals.task import PlaceTask, Task
@@ -38,14 +40,15 @@ from ...rig.limb import Limb
 from ...rig.stance import look_of
 from ...rig.stored_body import StoredLimbs, stored_body
 from ...rig.timeline import Clock, fps_of
-from ...settings import MethodSettings, PostureSettings, settings_of
-from ...solvers.body.clearing import Thickness, thickness_of
+from ...settings import BendSettings, MethodSettings, PostureSettings, settings_of
 from ...solvers.body.floor import Floor, floor_of
 from ...solvers.body.reaching import reaching_of
+from ...solvers.body.thickness import Avoided, Thickness, thickness_of, with_obstacles
 from ...solvers.natural.posture import USUAL_FPS
 from .contacts import Contacts, compliance_with_contacts, lifted, read_contacts, shares_of_carriers, with_contacts
 
 _OF_METHODS = ("finish", "iterations", "start_from", "smooth")  # settings of the published methods
+_OF_REACHING = ("pole_target", "effort_weight", "rest_weight", "obstacles")  # settings of limbs that are not held
 _AHEAD = 0.1  # sine of the angle of a foot to its shin from which on it has a ball ahead of the heel
 
 
@@ -130,6 +133,8 @@ class BodyProblem:
         self._influence = {self.body.number_of[tip]: share for tip, share in samples.influence.items()}
         self._asked = body_tasks(self.body, samples.goals)
         self.tasks: list[Task] = [*self.held_tasks(rig.held), *self._asked]
+        avoided = {tip: reader.avoided for tip, reader in samples.readers.items() if reader.avoided}
+        self.avoid({tip: [each[frame] for frame in samples.frames] for tip, each in avoided.items() if samples.goals})
 
     @cached_property
     def _heads(self) -> list[LookTask]:
@@ -149,9 +154,38 @@ class BodyProblem:
         """Balance, thickness and floor, of which what the reference itself exceeds is exempt, as a run."""
         begin, steady = Geometry.of(self.body.tree, self.reference), self.balance()
         thickness, floor = thickness_of(self.body, self.rig.thickness), None
+        thickness = thickness and thickness.allowing(begin)
+        if self._obstacles:
+            thickness = with_obstacles(self.body, thickness, self.rig.thickness, self._obstacles)
         if self.rig.floor:
             floor = floor_of(self.body, self.rig.held, self.held_frames, begin, self.samples.influence)
-        return steady and steady.allowing(begin), thickness and thickness.allowing(begin), floor
+        return steady and steady.allowing(begin), thickness, floor
+
+    def avoid(self, avoided: Mapping[str, Sequence[Avoid]]) -> None:
+        """Have limbs stay out of their obstacles, by the names of the tips at each frame."""
+        self._obstacles, self._not_avoided = dict[int, Avoided](), dict[str, str]()
+        for tip, each in avoided.items():
+            volumes = volumes_of([one.obstacles for one in each])
+            if volumes is None:
+                self._not_avoided[tip] = "an obstacle is scaled flat, or has another kind of volume, at some frames"
+            elif volumes:
+                self._obstacles[self.body.number_of[tip]] = Avoided(
+                    volumes, np.array([one.weight for one in each]), np.array(self.body.up, float)[:, None]
+                )
+        self.__dict__.pop("_bounds", None)
+
+    def unheeded(self) -> list[str]:
+        """Return warnings that name the settings of its limbs which the body does not heed, each with the reason."""
+        arms = self.thickness.arms if self.thickness else ()
+        kept_out = {arm.tip for arm in arms if arm.avoided}
+        reasons = dict(self._not_avoided)
+        for number in self._obstacles:
+            if number not in kept_out:
+                reasons[self.body.tips[number].name] = (
+                    "only arms and legs of two parts, with a hand or foot, avoid them in a body"
+                )
+        others = [f"'{tip}': Obstacles do not count, as {reason}." for tip, reason in reasons.items()]
+        return [*unheeded(self.rig), *others]
 
     @property
     def steady(self) -> BalanceTask | None:
@@ -362,7 +396,7 @@ def read_problem(
 
 def unheeded(rig: RigBody) -> list[str]:
     """Return warnings that name the settings of its limbs which a body does not heed, each with the reason."""
-    bones, rows = rig.armature.pose.bones, settings_of(MethodSettings, PostureSettings)
+    bones, rows = rig.armature.pose.bones, settings_of(MethodSettings, PostureSettings, BendSettings)
     held = {name: stored for name in rig.held if (stored := getattr(bones[name], "ik_triangulation", None))}
     by_solver = dict[str, dict[str, Limb | PropertyGroup]]()
     for tip, limb in [*held.items(), *((limb.tip, limb) for limb in rig.limbs)]:
@@ -379,9 +413,12 @@ def unheeded(rig: RigBody) -> list[str]:
             f"{named(limbs)}: solved by Natural and not by {SOLVER_ROWS[solver].label}, as {BODY_REFUSAL.reason}."
             + (f" These do not count either: {options}." if options else "")
         )
-    turned = [tip for tip, limb in held.items() if limb.pole_target is not None]
-    if turned:
-        found.append(f"{named(turned)}: Pole Target does not count, as the tip is held. Key the thigh or upper arm.")
+    for tip, limb in held.items():
+        unused = ", ".join(
+            rows[name].label for name in _OF_REACHING if getattr(limb, name) not in (rows[name].default, None)
+        )
+        if unused:
+            found.append(f"'{tip}': {unused} of a held limb: without effect, as these are for limbs that reach.")
     return found
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from bpy.types import Depsgraph, Object, PoseBone
 from mathutils import Matrix, Vector
 
-from ...goals import Anywhere, Goal, Point
+from ...goals import Anywhere, Avoid, Goal, Point
 from ...goals.flow import Flow
 from ...kinematics import Body, Pose
 from ...kinematics.arrays import Numbers
@@ -32,7 +32,7 @@ from ..body import RigBody
 from ..keyframes.channelbags import channelbag_of, find_curves
 from ..limb import Limb
 from ..rotation import channel
-from ..targets.goal import GoalReader
+from ..targets.goal import GoalReader, avoid_of
 from ..targets.surface import Streamline
 from ..targets.untouched import Carriers, is_waiting
 from ..timeline import Clock
@@ -196,6 +196,7 @@ class LimbGoals:
         self._targets: dict[float, Matrix] = {}  # where the target was, by frame
         self._keyed: dict[float, tuple[Samples, int]] = {}  # samples by F-curves, and the number among them, by frame
         self.influence = 1.0  # at the frame read last
+        self.avoided: dict[float, Avoid] = {}  # the obstacles, by frame
 
     @property
     def is_plain(self) -> bool:
@@ -248,6 +249,8 @@ class LimbGoals:
         carrier = self._carriers.at(limb, depsgraph)
         if carrier:
             self._carried.add(frame)
+        if now.obstacles:
+            self.avoided[frame] = avoid_of(now)
         return goal_on(carrier, self._reader, now, self._start, depsgraph)
 
     def is_moved(self, depsgraph: Depsgraph, frame: float) -> bool:
@@ -292,7 +295,11 @@ class FlowInReach:
 
 
 def goal_on(carrier: str, reader: GoalReader, now: Sample, start: Pose, depsgraph: Depsgraph) -> Goal:
-    """Return the goal of a sample in the frame of the bone of the body that carries it, if one does."""
+    """Return the goal of a sample in the frame of the bone of the body that carries it, if one does.
+
+    Obstacles are none of a body's goals.
+    """
+    now = now._replace(obstacles=())
     if not carrier:
         return reader.at(now, start)
     into = into_bone(now.limb.armature.evaluated_get(depsgraph).pose.bones[carrier]) @ now.rig.into
