@@ -37,6 +37,8 @@ _DEEP = 400.0  # cost [rad^2] of a depth as large as the arm is long, squared
 _SOLID = 25.0  # times as much in an obstacle, which does not give way as flesh does
 _FIRM = 1e5  # cost [rad^2] of a goal that is missed by as much, squared
 _CALM = 16.0, 64.0, 256.0  # times the usual weight of changes from frame to frame, one tried after the other
+_CALM_AROUND = *_CALM, 1024.0, 4096.0  # likewise, of an arm with obstacles: the calmest that is clear, or most so
+_GENTLE = 0.1  # [rad] change of a turn from frame to frame that is calm enough not to look for a calmer way
 _HASTY = 0.25  # [rad] change of a turn from frame to frame for which none is made
 _TOO_HASTY = 2.0  # times as much by the swivel alone
 _AROUND = 0.4  # [s] on either side of what is too deep that may move
@@ -210,7 +212,8 @@ class _Arm:
         `time` is the usual weight of changes from frame to frame.
         """
         tree, posture = self._tree, Posture(self._tree, self._given)
-        for calm in _CALM:
+        best, least = None, (np.inf, np.inf)
+        for calm in _CALM if self._up is None else _CALM_AROUND:
             begun = self._swivelled(calm * time) if self._goals else self._given
             if np.abs(np.diff(posture.offsets(begun))).max(initial=0.0) > _TOO_HASTY * _HASTY:
                 continue
@@ -220,9 +223,16 @@ class _Arm:
                 descend(tree, turned, self._goals)
             turned.put(self._held, self._given.take(self._held))
             change = np.abs(np.diff(posture.offsets(turned))).max(initial=0.0)
-            if change <= _HASTY:
+            if change > _HASTY:
+                continue
+            if self._up is None:
                 return tree.rotations(turned)
-        return None
+            left = float((~System(tree, turned, [self._clear]).met).sum())
+            if (left, change) < least:
+                best, least = tree.rotations(turned), (left, change)
+            if not left and change <= _GENTLE:
+                break
+        return best
 
     def pushed_out(self) -> Numbers:
         """Return the rotations (n, 4, 1) of the joints of the arm after a few steps out of the capsules."""
