@@ -21,7 +21,7 @@ from ...goals.comfort import PoleTask
 from ...goals.from_goals import RADIAN, point_task
 from ...goals.obstacles import ClearTask, Segments
 from ...goals.orientation import OrientTask
-from ...goals.task import PlaceTask, Task, unwrapped
+from ...goals.task import FadedTask, PlaceTask, Task, unwrapped
 from ...kinematics.arrays import Indices, Mask, Numbers
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import at, cross, dot, rotate
@@ -54,17 +54,24 @@ _HELD = 1e9  # cost [rad^2] of any turn in frames that stay as they are
 
 
 def cleared(
-    tree: Tree, states: States, thickness: Thickness, tasks: Sequence[Task], fps: float, smoothing: float
+    tree: Tree,
+    states: States,
+    thickness: Thickness,
+    tasks: Sequence[Task],
+    fps: float,
+    smoothing: float,
+    on_the_way: Mask | None = None,
 ) -> Work[States]:
     """Return the states (F) with arms that stay out of the capsules; what the tasks ask of their tips stays as it is.
 
-    An arm that would have to leap for it stays as it is in the frames around.
+    An arm that would have to leap for it stays as it is in the frames around. Tips that are `on_the_way` (F) may be led
+    round obstacles.
     """
     thickness = _inside(tree, states, thickness)
     if not thickness.arms:
         return states
     found = rotations = tree.rotations(states)
-    for arm in _arms(tree, states, rotations, thickness, tasks):
+    for arm in _arms(tree, states, rotations, thickness, tasks, on_the_way):
         runs = _runs(arm.deep, round((_AROUND if arm.up is None else _LONG_AROUND) * fps))
         while runs:
             frames = runs.pop()
@@ -111,15 +118,22 @@ class _Given(NamedTuple):
     clear: ClearTask
     deep: Mask
     up: Numbers | None = None  # where there are obstacles
+    free: Mask | None = None  # frames in which the tip may be led round them
 
     def take(self, frames: Indices) -> _Given:
         """Return the arm in some frames."""
         states, clear = self.states.take(frames), self.clear.take(frames)
-        return self._replace(states=states, clear=clear, deep=self.deep[frames])
+        free = None if self.free is None else self.free[frames]
+        return self._replace(states=states, clear=clear, deep=self.deep[frames], free=free)
 
 
 def _arms(
-    tree: Tree, states: States, rotations: Numbers, thickness: Thickness, tasks: Sequence[Task]
+    tree: Tree,
+    states: States,
+    rotations: Numbers,
+    thickness: Thickness,
+    tasks: Sequence[Task],
+    on_the_way: Mask | None = None,
 ) -> Iterator[_Given]:
     """The arms of a body with these states (F) and rotations (n, 4, F), but for those with a twist that is animated."""
     geometry = Geometry.of(tree, states)
@@ -134,12 +148,15 @@ def _arms(
         if arm.avoided is not None:
             weights = np.ones((arm.least.shape[1], len(given)))
             weights[-len(arm.avoided.volumes) :] = _SOLID * arm.avoided.weight
-            clear = replace(clear, axes=arm.around(axes), least=_reachable(arm, geometry, own), weights=weights)
+            clear = replace(
+                clear, axes=arm.around(axes), least=_reachable(arm, geometry, own, on_the_way), weights=weights
+            )
         deep = ~System(limb.tree, given, [clear]).met
-        yield _Given(limb, given, own, clear, deep, arm.avoided and arm.avoided.up)
+        around = (None, None) if arm.avoided is None else (arm.avoided.up, on_the_way)
+        yield _Given(limb, given, own, clear, deep, *around)
 
 
-def _reachable(arm: Arm, geometry: Geometry, tasks: Sequence[Task]) -> Numbers:
+def _reachable(arm: Arm, geometry: Geometry, tasks: Sequence[Task], free: Mask | None) -> Numbers:
     """Return the distances that an arm keeps (3, c, F), from obstacles no larger than what cannot move is away.
 
     These are its shoulder, and by its goals the tip, the wrist and so the hand.
@@ -156,7 +173,7 @@ def _reachable(arm: Arm, geometry: Geometry, tasks: Sequence[Task]) -> Numbers:
         for segment in segments:
             near = [volume.nearest(segment).distances[0] for volume in arm.avoided.volumes]
             own = least[row, -len(near) :]
-            np.minimum(own, near, out=own)
+            np.minimum(own, near, out=own, where=np.array(True) if free is None or row == 0 else ~free)
     return least
 
 
@@ -193,7 +210,7 @@ class _Arm:
     """An arm in F frames that follow one another; its first and last one stay as they are unless they are too deep."""
 
     def __init__(self, arm: _Given) -> None:
-        self._limb, given, tasks, self._clear, deep, self._up = arm
+        self._limb, given, tasks, self._clear, deep, self._up, free = arm
         self._tree, self._given, limb = arm.limb.tree, given, arm.limb
         ends = np.unique([0, len(given) - 1])
         self._held = ends[~deep[ends]]
@@ -205,6 +222,10 @@ class _Arm:
             if turns:
                 turn, length = geometry.tip_rotation(), RADIAN * limb.tree.size
                 self._goals.append(OrientTask(rotation=turn, length=length, tolerance=near, level=0))
+        self._kept: list[Task] = self._goals
+        if free is not None:
+            present = (~free).astype(float)
+            self._kept = [FadedTask(task=goal, rest=np.zeros((1, 1)), present=present) for goal in self._goals]
 
     def cleared(self, time: float) -> Numbers | None:
         """Return the rotations (n, 4, F) of the joints of the arm as it is cleared; None where it would leap.
@@ -219,8 +240,8 @@ class _Arm:
                 continue
             is_clear = System(tree, begun, [self._clear]).met.all()
             turned = begun if is_clear else self._turned(begun, calm * time)
-            if self._goals and not System(tree, turned, self._goals).met.all():
-                descend(tree, turned, self._goals)
+            if self._goals and not System(tree, turned, self._kept).met.all():
+                descend(tree, turned, self._kept)
             turned.put(self._held, self._given.take(self._held))
             change = np.abs(np.diff(posture.offsets(turned))).max(initial=0.0)
             if change > _HASTY:
@@ -238,7 +259,7 @@ class _Arm:
         """Return the rotations (n, 4, 1) of the joints of the arm after a few steps out of the capsules."""
         turned = self._turned(self._given, 0.0, _IN_A_MOVE)
         if self._goals:
-            descend(self._tree, turned, self._goals)
+            descend(self._tree, turned, self._kept)
         return self._tree.rotations(turned)
 
     def _swivelled(self, time: float) -> States:
@@ -261,7 +282,7 @@ class _Arm:
         own = np.tile(np.eye(tree.columns), (len(states), 1, 1))
         own[self._held] *= _HELD
         for _ in range(steps):
-            system = System(tree, found, [*self._goals, self._clear])
+            system = System(tree, found, [*self._kept, self._clear])
             errors, levels = system.errors()
             into = [posture.columns(system.geometry, np.broadcast_to(each, offsets.shape)) for each in basis]
             rows = np.einsum("rkf,ckf->frc", system.jacobian(), np.array(into))
