@@ -24,6 +24,7 @@ from ...motion.shot import Shot
 from ...rig.armature import Bones, base_of, into_bone
 from ...rig.body import RigBody
 from ...rig.dependencies import Dependencies, Node, animates_otherwise
+from ...rig.frames.body_frames import without_comfort
 from ...rig.frames.body_samples import BodySamples, read_body, with_planted
 from ...rig.frames.keyed_motion import read_keyed
 from ...rig.frames.samples import Sample, Samples, goals_at, sample
@@ -287,14 +288,12 @@ class LiveGoals:
         each = zip(self.rig.limbs, self._readers, self.starts, now.samples, self._carriers, strict=True)
         bones, found = self.rig.armature.pose.bones, {}
         for limb, reader, start, sampled, carrier in each:
-            sampled = sampled._replace(obstacles=())
             if is_waiting(bones[limb.tip]):
                 found[limb.tip] = [Goal(Anywhere())]
-            elif carrier:
-                rig = sampled.rig._replace(into=self._into[carrier] @ sampled.rig.into)
-                found[limb.tip] = [reader.at(sampled._replace(rig=rig), start)._replace(on=carrier)]
-            else:
-                found[limb.tip] = [reader.at(sampled, start)]
+                continue
+            into = self._into[carrier] @ sampled.rig.into if carrier else sampled.rig.into
+            seen = sampled._replace(rig=sampled.rig._replace(into=into), obstacles=())
+            found[limb.tip] = [without_comfort(reader.at(seen, start)._replace(on=carrier), start)[0]]
         return found
 
     def avoided(self, now: BodyNow) -> dict[str, list[Avoid]]:
@@ -351,8 +350,8 @@ def solve_ahead(
     stored = rig.armature.pose.bones[tip].ik_triangulation
     first, last, step = saved_range(stored, scene, scene.use_preview_range)
     frame = int(now.frame)
-    if rig.contacts:
-        return Refusal("the contacts of a range are found by a bake")
+    if rig.contacts or any(limb.effort_weight or limb.rest_weight for limb in rig.limbs):
+        return Refusal("the contacts of a range, and comfort, are read by a bake")
     if _fades(rig, samples):
         return Refusal("tips have an influence below 1 or an animated one")
     if _moves_above(rig):

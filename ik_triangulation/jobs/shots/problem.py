@@ -7,9 +7,9 @@ the places of held tips, and of all bones as planned, a written body is measured
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Object, PropertyGroup, Scene
@@ -17,7 +17,7 @@ from mathutils import Matrix
 
 from ...cooperative import Work
 from ...errors import ChainError
-from ...goals import Avoid
+from ...goals import Avoid, Effort, Near
 from ...goals.from_goals import MARGIN, CarriedTask, balance_of, body_tasks, hold_tasks, moved_from
 from ...goals.obstacles import volumes_of
 from ...goals.orientation import LookTask, OrientTask
@@ -34,13 +34,14 @@ from ...motion.method import BODY_REFUSAL, Natural
 from ...motion.reduction import parts_between
 from ...motion.shot import Shot, SolvedPath
 from ...rig.body import RigBody
-from ...rig.frames.body_frames import Animation, with_places
+from ...rig.frames.body_frames import Animation, Preferred, with_places
 from ...rig.frames.body_samples import BodySamples, read_between, sampled_body
 from ...rig.limb import Limb
 from ...rig.stance import look_of
 from ...rig.stored_body import StoredLimbs, stored_body
 from ...rig.timeline import Clock, fps_of
 from ...settings import BendSettings, MethodSettings, PostureSettings, settings_of
+from ...solvers.body.clearing import Comfort
 from ...solvers.body.floor import Floor, floor_of
 from ...solvers.body.reaching import reaching_of
 from ...solvers.body.thickness import Avoided, Thickness, thickness_of, with_obstacles
@@ -133,8 +134,12 @@ class BodyProblem:
         self._influence = {self.body.number_of[tip]: share for tip, share in samples.influence.items()}
         self._asked = body_tasks(self.body, samples.goals)
         self.tasks: list[Task] = [*self.held_tasks(rig.held), *self._asked]
-        avoided = {tip: reader.avoided for tip, reader in samples.readers.items() if reader.avoided}
-        self.avoid({tip: [each[frame] for frame in samples.frames] for tip, each in avoided.items() if samples.goals})
+        self._not_counted = dict[str, str]()  # what is said of limbs whose obstacles or comfort do not count
+        readers = samples.readers if samples.goals else {}
+        avoided = {tip: reader.avoided for tip, reader in readers.items() if reader.avoided}
+        self.avoid({tip: [each[frame] for frame in samples.frames] for tip, each in avoided.items()})
+        preferred = {tip: reader.preferred for tip, reader in readers.items() if reader.preferred}
+        self._comfort = [each for tip, by_frame in preferred.items() for each in self._comfort_of(tip, by_frame)]
 
     @cached_property
     def _heads(self) -> list[LookTask]:
@@ -163,28 +168,44 @@ class BodyProblem:
 
     def avoid(self, avoided: Mapping[str, Sequence[Avoid]]) -> None:
         """Have limbs stay out of their obstacles, by the names of the tips at each frame."""
-        self._obstacles, self._not_avoided = dict[int, Avoided](), dict[str, str]()
+        self._obstacles = dict[int, Avoided]()
         for tip, each in avoided.items():
             volumes = volumes_of([one.obstacles for one in each])
             if volumes is None:
-                self._not_avoided[tip] = "an obstacle is scaled flat, or has another kind of volume, at some frames"
+                reason = "an obstacle is scaled flat, or has another kind of volume, at some frames"
+                self._not_counted[tip] = f"Obstacles do not count, as {reason}"
             elif volumes:
                 self._obstacles[self.body.number_of[tip]] = Avoided(
                     volumes, np.array([one.weight for one in each]), np.array(self.body.up, float)[:, None]
                 )
         self.__dict__.pop("_bounds", None)
 
+    def _comfort_of(self, tip: str, by_frame: Mapping[float, Preferred]) -> Iterator[Comfort]:
+        """Yield the comfort of the limb that ends in a tip; a weight that is animated has no form for all frames."""
+        each = [by_frame.get(frame) for frame in self.samples.frames]
+        found = [({type(one): one for one in here.soft} if here else {}) for here in each]
+        weights = {kind: {getattr(one.get(kind), "weight", 0.0) for one in found} for kind in (Effort, Near)}
+        if any(len(some) > 1 for some in weights.values()):
+            self._not_counted[tip] = "Gravity and Keep Pose do not count, as their weights are animated"
+            return
+        (gravity,), (keeping,) = weights[Effort], weights[Near]
+        up, kept = np.array(self.body.up, float)[:, None], dict[int, Numbers]()
+        if keeping:
+            numbers = {joint.name: number for number, joint in enumerate(self.body.joints)}
+            names = next(here.joints for here in each if here)
+            near: list[Any] = [one[Near] for one in found]
+            rotations = np.array([[rotation[:] for rotation in one.rotations] for one in near], float)
+            kept = {numbers[name]: rotations[:, row].T for row, name in enumerate(names) if name in numbers}
+        yield Comfort(self.body.number_of[tip], gravity, up, keeping, kept)
+
     def unheeded(self) -> list[str]:
         """Return warnings that name the settings of its limbs which the body does not heed, each with the reason."""
         arms = self.thickness.arms if self.thickness else ()
         kept_out = {arm.tip for arm in arms if arm.avoided}
-        reasons = dict(self._not_avoided)
-        for number in self._obstacles:
-            if number not in kept_out:
-                reasons[self.body.tips[number].name] = (
-                    "only arms and legs of two parts, with a hand or foot, avoid them in a body"
-                )
-        others = [f"'{tip}': Obstacles do not count, as {reason}." for tip, reason in reasons.items()]
+        told = dict(self._not_counted)
+        for tip in (self.body.tips[number].name for number in self._obstacles if number not in kept_out):
+            told[tip] = "Obstacles do not count, as in a body only arms and legs with a hand or foot avoid them"
+        others = [f"'{tip}': {text}." for tip, text in told.items()]
         return [*unheeded(self.rig), *others]
 
     @property
@@ -277,6 +298,7 @@ class BodyProblem:
             steady=self.steady,
             floor=self.floor,
             thickness=self.thickness,
+            comfort=self._comfort,
             heads=self._heads,
             compliance=compliance_with_contacts(self.rig, tree),
             fps=fps_of(scene, self.samples.frames),

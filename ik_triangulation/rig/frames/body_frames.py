@@ -13,6 +13,8 @@ from mathutils import Matrix, Vector
 
 from ...goals import Anywhere, Avoid, Goal, Point
 from ...goals.flow import Flow
+from ...goals.from_goals import BATCHED
+from ...goals.goal import SoftGoal
 from ...kinematics import Body, Pose
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Geometry, States
@@ -197,6 +199,7 @@ class LimbGoals:
         self._keyed: dict[float, tuple[Samples, int]] = {}  # samples by F-curves, and the number among them, by frame
         self.influence = 1.0  # at the frame read last
         self.avoided: dict[float, Avoid] = {}  # the obstacles, by frame
+        self.preferred: dict[float, Preferred] = {}  # comfort, by frame
 
     @property
     def is_plain(self) -> bool:
@@ -228,7 +231,7 @@ class LimbGoals:
         self._keyed = {frame: (samples, number) for number, frame in enumerate(frames)}
         points = self._reader.goals(samples)
         if points is None or points.rotations is not None:
-            return [self._reader.at(now, self._start) for now in samples]
+            return [self._placed(self._reader.at(now, self._start), now.frame) for now in samples]
         places = np.broadcast_to(points.places, (3, len(frames))).T.tolist()
         tolerances = np.broadcast_to(points.tolerance, len(frames)).tolist()
         near = zip(places, tolerances, strict=True)
@@ -251,7 +254,15 @@ class LimbGoals:
             self._carried.add(frame)
         if now.obstacles:
             self.avoided[frame] = avoid_of(now)
-        return goal_on(carrier, self._reader, now, self._start, depsgraph)
+        return self._placed(goal_on(carrier, self._reader, now, self._start, depsgraph), frame)
+
+    def _placed(self, goal: Goal, frame: float) -> Goal:
+        """Return a goal without comfort, which is kept."""
+        assert self._start is not None
+        goal, preferred = without_comfort(goal, self._start)
+        if preferred is not None:
+            self.preferred[frame] = preferred
+        return goal
 
     def is_moved(self, depsgraph: Depsgraph, frame: float) -> bool:
         """Tell whether the target has moved since it was read at a frame; one that the body carries always does so."""
@@ -263,7 +274,24 @@ class LimbGoals:
         """Return the goal as it is now, at a frame that was read before."""
         assert self._start is not None
         carrier = self._carriers.at(self.limb, depsgraph)
-        return goal_on(carrier, self._reader, sample(self.limb, depsgraph, frame), self._start, depsgraph)
+        now = sample(self.limb, depsgraph, frame)
+        return without_comfort(goal_on(carrier, self._reader, now, self._start, depsgraph), self._start)[0]
+
+
+class Preferred(NamedTuple):
+    """The comfort of a limb at a frame, with the names of the joints of its chain."""
+
+    soft: tuple[SoftGoal, ...]
+    joints: tuple[str, ...]
+
+
+def without_comfort(goal: Goal, start: Pose) -> tuple[Goal, Preferred | None]:
+    """Return a goal without comfort, and that of the chain of a pose; None without any."""
+    soft = tuple(each for each in goal.soft if not isinstance(each, BATCHED))
+    if not soft:
+        return goal, None
+    rest = tuple(each for each in goal.soft if isinstance(each, BATCHED))
+    return goal._replace(soft=rest), Preferred(soft, tuple(joint.name for joint in start.chain.joints))
 
 
 class FlowInReach:

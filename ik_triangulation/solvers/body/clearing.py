@@ -5,11 +5,13 @@ A level below all goals. First the elbows swivel: depth in a capsule is one more
 squared, over all frames at once, so that an elbow goes round on the side that is cheaper for the whole motion. Then
 hands, and arms without a goal, turn as far as is still missing, by steps near the motion in what the goals leave free.
 Source: none.
+
+Comfort, below that of everything else: gravity and a pose to keep, in what the goals of a limb leave free.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -17,19 +19,21 @@ from typing import NamedTuple
 import numpy as np
 
 from ...cooperative import Work
-from ...goals.comfort import PoleTask
+from ...goals.comfort import EffortTask, NearTask, PoleTask
 from ...goals.from_goals import RADIAN, point_task
+from ...goals.goal import LOWER
 from ...goals.obstacles import ClearTask, Segments
 from ...goals.orientation import OrientTask
 from ...goals.task import FadedTask, PlaceTask, Task, unwrapped
-from ...kinematics.arrays import Indices, Mask, Numbers
+from ...kinematics.arrays import Columns, Indices, Mask, Numbers
 from ...kinematics.batch import Geometry, States, Tree
-from ...kinematics.batch.algebra import at, cross, dot, rotate
+from ...kinematics.batch.algebra import at, cross, dot, normalized, rotate
 from ..batch.change import System
 from ..batch.descent import descend
 from ..natural.posture import Posture, roughness, time_weight
 from ..natural.swivel import SwivelCost, best_swivels
 from ..natural.two_bones import TwoBones
+from ..null_space import settle_preferences
 from .swivelling import LimbOfBody
 from .thickness import SHALLOW, Arm, Thickness, links_of_arm
 
@@ -49,6 +53,8 @@ _IN_A_MOVE = 2  # steps of Newton's method in a move of a drag
 _STEPS, _LARGEST, _CHANGE = 12, 0.3, 3e-3  # of Newton's method, the largest change in one, and one that ends it [rad]
 _EXACT = 1e-6  # of the limb's length: tolerance of goals that are where the tip is
 _SOFTLY = 0.02  # of the cost of limits in a swivel
+_NEAR_GIVEN = 0.2  # of the weight of comfort: that of the pose as it is
+_EVENED = 12  # averages over time of what comfort changes
 _LINKS = np.array([0, 1, 2])  # upper arm, forearm and hand
 _HELD = 1e9  # cost [rad^2] of any turn in frames that stay as they are
 
@@ -56,19 +62,22 @@ _HELD = 1e9  # cost [rad^2] of any turn in frames that stay as they are
 def cleared(
     tree: Tree,
     states: States,
-    thickness: Thickness,
+    thickness: Thickness | None,
     tasks: Sequence[Task],
     fps: float,
     smoothing: float,
+    comfort: Sequence[Comfort] = (),
     on_the_way: Mask | None = None,
 ) -> Work[States]:
     """Return the states (F) with arms that stay out of the capsules; what the tasks ask of their tips stays as it is.
 
-    An arm that would have to leap for it stays as it is in the frames around. Tips that are `on_the_way` (F) may be led
-    round obstacles.
+    Before that limbs have their comfort. An arm that would have to leap for it stays as it is in the frames around.
+    Tips that are `on_the_way` (F) may be led round obstacles.
     """
-    thickness = _inside(tree, states, thickness)
-    if not thickness.arms:
+    if comfort:
+        states = comforted(tree, states, comfort, tasks)
+    thickness = thickness and _inside(tree, states, thickness)
+    if thickness is None or not thickness.arms:
         return states
     found = rotations = tree.rotations(states)
     for arm in _arms(tree, states, rotations, thickness, tasks, on_the_way):
@@ -107,6 +116,89 @@ def _inside(tree: Tree, states: States, thickness: Thickness) -> Thickness:
     axes = thickness.capsules.placed(geometry)
     arms = [arm for arm in thickness.arms if (arm.too_near(axes, geometry) > 0.0).any()]
     return replace(thickness, arms=tuple(arms))
+
+
+class Comfort(NamedTuple):
+    """The comfort of the limb that ends in a tip, in F poses: by the weights of gravity and of a pose to keep.
+
+    `up` (3, F or 1) is the unit vector against gravity, `kept` has the rotations (4, F or 1) of joints by number.
+    """
+
+    tip: int
+    gravity: float
+    up: Numbers
+    keeping: float
+    kept: Mapping[int, Numbers]
+
+    def take(self, columns: Columns) -> Comfort:
+        """The comfort in those of the poses."""
+        kept = {joint: at(rotation, columns) for joint, rotation in self.kept.items()}
+        return self._replace(up=at(self.up, columns), kept=kept)
+
+    def wishes(self, limb: LimbOfBody, given: Numbers, share: float) -> list[Task]:
+        """Return what is comfortable as tasks of the limb alone, of which so large a share counts.
+
+        What that leaves free stays near the rotations (n, 4, F) that are `given`.
+        """
+        found, length = list[Task](), RADIAN * limb.tree.size * share
+        if self.gravity:
+            found.append(EffortTask(length=length * self.gravity, tolerance=np.ones(1), level=2, up=self.up))
+        if self.keeping and all(joint in self.kept for joint in limb.joints):
+            each = np.broadcast_arrays(*(self.kept[joint] for joint in limb.joints))
+            rotations = normalized(np.array(each))
+            own = length * self.keeping
+            found.append(NearTask(length=own, tolerance=np.ones(1), level=2, tree=limb.tree, rotations=rotations))
+        own = length * _NEAR_GIVEN * max(self.gravity, self.keeping)
+        return [*found, NearTask(length=own, tolerance=np.ones(1), level=2, tree=limb.tree, rotations=given)]
+
+
+def comforted(tree: Tree, states: States, comfort: Sequence[Comfort], tasks: Sequence[Task]) -> States:
+    """Return states (F) whose limbs are comfortable in what their goals leave free, by the joints that only they have.
+
+    What becomes of neighbouring frames is evened, so that a nearly straight limb does not turn over at once.
+    """
+    rotations, geometry = tree.rotations(states), Geometry.of(tree, states)
+    found = rotations.copy()
+    for each in comfort:
+        above = tree.above[:, tree.tips[each.tip].joint]
+        others = [tip.joint for number, tip in enumerate(tree.tips) if number != each.tip]
+        own = np.flatnonzero(above & ~tree.above[:, others].any(1))
+        own = own[own > 0]
+        if not len(own):
+            continue
+        limb = LimbOfBody.of(tree, int(own[0]), each.tip, rotations)
+        given, asked = (
+            limb.frames(tree, geometry, rotations),
+            [unwrapped(task) for task in tasks if task.tip == each.tip],
+        )
+        goals = _as_they_are(limb.tree, given, asked)
+        poles = [limb.own(task, tree) for task in asked if isinstance(task, PoleTask)]
+        settled = given.copy()
+        settle_preferences(
+            limb.tree, settled, [*goals, *poles], each.wishes(limb, limb.tree.rotations(given), LOWER if poles else 1.0)
+        )
+        posture = Posture(limb.tree, given)
+        offsets = posture.offsets(settled)
+        for _ in range(_EVENED):
+            beside = np.pad(offsets, ((0, 0), (1, 1)), "edge")
+            offsets = 0.5 * offsets + 0.25 * (beside[:, 2:] + beside[:, :-2])
+        settled = posture.states(offsets)
+        if goals:
+            descend(limb.tree, settled, goals)
+        found[list(limb.joints)] = limb.tree.rotations(settled)
+    return tree.posed(found, states)
+
+
+def _as_they_are(tree: Tree, states: States, tasks: Sequence[Task]) -> list[Task]:
+    """Return goals of a limb alone that keep its tip, and its turn if the tasks ask for one, where states have them."""
+    places, turns = _fixes(tasks)
+    goals, geometry, near = list[Task](), Geometry(tree, states), np.array([_EXACT * tree.size])
+    if places:
+        goals.append(point_task(geometry.tip(), near))
+    if turns:
+        length = RADIAN * tree.size
+        goals.append(OrientTask(rotation=geometry.tip_rotation(), length=length, tolerance=near, level=0))
+    return goals
 
 
 class _Given(NamedTuple):
@@ -214,14 +306,7 @@ class _Arm:
         self._tree, self._given, limb = arm.limb.tree, given, arm.limb
         ends = np.unique([0, len(given) - 1])
         self._held = ends[~deep[ends]]
-        geometry, near = Geometry(limb.tree, given), np.array([_EXACT * limb.tree.size])
-        self._tip, self._goals = geometry.tip(), list[Task]()
-        places, turns = _fixes(tasks)
-        if places:
-            self._goals.append(point_task(self._tip, near))
-            if turns:
-                turn, length = geometry.tip_rotation(), RADIAN * limb.tree.size
-                self._goals.append(OrientTask(rotation=turn, length=length, tolerance=near, level=0))
+        self._tip, self._goals = Geometry(limb.tree, given).tip(), _as_they_are(limb.tree, given, tasks)
         self._kept: list[Task] = self._goals
         if free is not None:
             present = (~free).astype(float)
