@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
-from bpy.types import Collection, Object, PoseBone, Scene
+from bpy.types import Object, PoseBone, Scene
 
 from ..errors import ChainError, IKError, RigError, SettingError, TargetError
 from ..jobs.reach import Stop
@@ -398,7 +398,7 @@ def _limb(arguments: Namespace, scene: Scene, armature: Object, bone: PoseBone) 
     return Limb.from_tip(armature, bone.name, target, **settings)
 
 
-def collection_of(name: str) -> Collection | None:
+def collection_of(name: str) -> bpy.types.Collection | None:
     """Return the collection of a name; None for an empty one. Raises TargetError if there is none."""
     return _named(bpy.data.collections, name, "Collection", TargetError) if name else None
 
