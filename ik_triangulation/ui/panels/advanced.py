@@ -49,8 +49,10 @@ class VIEW3D_PT_ik_triangulation_advanced(LimbPanel, Panel):
             return
         for name in ("tolerance", "angle_tolerance"):
             column.prop(limb, name)
-        own = column.column()
-        own.active = not in_body
+        own = column
+        if in_body:
+            own = column.column()
+            own.active = False
         own.prop(limb, "iterations")
         if limb.solver not in WHOLE_SOLVERS:
             own.prop(limb, "finish")
