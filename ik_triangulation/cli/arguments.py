@@ -391,12 +391,16 @@ def _limb(arguments: Namespace, scene: Scene, armature: Object, bone: PoseBone) 
         settings["pole_target"] = _named(scene.objects, name, "Pole target", TargetError) if name else None
         settings["pole_subtarget"] = arguments.pole_subtarget or ""
     if arguments.obstacles is not None:
-        name = arguments.obstacles
-        settings["obstacles"] = _named(bpy.data.collections, name, "Collection", TargetError) if name else None
+        settings["obstacles"] = collection_of(arguments.obstacles)
     if arguments.bones:
         del settings["chain_count"]
         return Limb.from_bones(armature, arguments.bones, target, **settings)
     return Limb.from_tip(armature, bone.name, target, **settings)
+
+
+def collection_of(name: str) -> bpy.types.Collection | None:
+    """Return the collection of a name; None for an empty one. Raises TargetError if there is none."""
+    return _named(bpy.data.collections, name, "Collection", TargetError) if name else None
 
 
 def stops_of(arguments: Namespace, scene: Scene) -> list[Stop]:

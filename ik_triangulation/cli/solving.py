@@ -55,6 +55,7 @@ from .arguments import (
     add_solver,
     all_limbs,
     armature_of,
+    collection_of,
     frame,
     named_bones,
     named_limb,
@@ -231,6 +232,12 @@ _OF_ALL = (
     "angle_tolerance",
     "influence",
     "soft_edge",
+    "effort_weight",
+    "rest_weight",
+    "rest_pose",
+    "obstacles",
+    "obstacle_margin",
+    "obstacle_weight",
 )  # settings of limbs that are given to all that reach
 
 
@@ -278,7 +285,7 @@ def reach_one_body(
     arguments: Namespace, stops: Sequence[Stop], scene: Scene, progress: Progress | None
 ) -> CommandResult:
     """Reach with a body through `stops`, or to the targets saved in the file; report a part for each tip."""
-    rig = _given_body(arguments, scene)
+    rig = _with_all(arguments, _given_body(arguments, scene))
     tip = arguments.tip or rig.limbs[0].tip
     stored = rig.armature.pose.bones[tip].ik_triangulation
     if not stops and (arguments.frame_end, arguments.hold) == (None, None):
@@ -343,14 +350,21 @@ def _check_options(arguments: Namespace) -> None:
 def _with_given(arguments: Namespace, rig: RigBody, scene: Scene, tip: str | None = None) -> BodyBake:
     """Return the bake of a body by the settings saved on a tip, by default of the last, and those given."""
     tip = tip or rig.tips[-1]
-    some = {name: value for name in _OF_ALL if (value := getattr(arguments, name, None)) is not None}
-    limbs = tuple(replace(limb, **some) for limb in rig.limbs) if some else rig.limbs
+    rig = _with_all(arguments, rig)
     names = (*settings_of(KeySettings), "smoothing")
     given = {name: value for name in names if (value := getattr(arguments, name, None)) is not None}
     if "reduce_tolerance" in given:
         given |= {"reduce": True, "within": dict.fromkeys(rig.tips, given["reduce_tolerance"])}
     span = range_of(arguments, rig.armature, tip, scene)
-    return BodyBake(replace(rig, limbs=limbs), span, replace(body_settings(rig, tip), **given))
+    return BodyBake(rig, span, replace(body_settings(rig, tip), **given))
+
+
+def _with_all(arguments: Namespace, rig: RigBody) -> RigBody:
+    """Return a body whose limbs all have the settings that are given."""
+    some = {name: value for name in _OF_ALL if (value := getattr(arguments, name, None)) is not None}
+    if "obstacles" in some:
+        some["obstacles"] = collection_of(some["obstacles"])
+    return replace(rig, limbs=tuple(replace(limb, **some) for limb in rig.limbs)) if some else rig
 
 
 def _set(arguments: Namespace, armature: Object) -> None:

@@ -13,7 +13,7 @@ Source of these: Ericson 2005, "Real-Time Collision Detection", 5.1.9.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import NamedTuple, Protocol, Self
 
@@ -133,6 +133,9 @@ class AvoidedVolume(Protocol):
     def depth(self, points: Numbers) -> tuple[Numbers, Numbers]:
         """Depths (n, F) of points (n, 3, F), negative outside, and the unit vectors (n, 3, F) that lead out."""
 
+    def nearest(self, segments: Segments) -> Nearest:
+        """Nearest places of segments (3, F) to its surface: arrays (1, ..., F); distances inside are negative."""
+
     def take(self, columns: Columns) -> Self:
         """The volume at those poses."""
 
@@ -150,6 +153,12 @@ class Balls(NamedTuple):
         nowhere = distance == 0.0
         out = np.where(nowhere[:, None], np.array((0.0, 0.0, 1.0))[:, None], offset)
         return self.radius - distance, out / np.where(nowhere, 1.0, distance)[:, None]
+
+    def nearest(self, segments: Segments) -> Nearest:
+        """Nearest places of segments."""
+        way = segments.end - segments.begin
+        along = dot(self.centre - segments.begin, way) / np.maximum(dot(way, way), _LEAST)
+        return _at_shares(self, segments, np.clip(along, 0.0, 1.0)[None])
 
     def take(self, columns: Columns) -> Balls:
         """The ball at those poses."""
@@ -176,6 +185,16 @@ class Blocks(NamedTuple):
         ways = np.where(inside[:, None], nearest, outside / np.where(inside, 1.0, away)[:, None]) * signs
         out = np.einsum("ijf,njf->nif", np.broadcast_to(self.axes, (3, 3, points.shape[-1])), ways)
         return self.margin - np.where(inside, beyond.max(1), away), out
+
+    def nearest(self, segments: Segments) -> Nearest:
+        """Nearest places of segments, by bisection."""
+        way, least = segments.end - segments.begin, np.zeros((1, segments.begin.shape[-1]))
+        most = np.ones_like(least)
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (least + most)
+            falls = dot(self.depth(segments.begin + middle[:, None] * way)[1], way) < 0.0
+            least, most = np.where(falls, middle, least), np.where(falls, most, middle)
+        return _at_shares(self, segments, 0.5 * (least + most))
 
     def take(self, columns: Columns) -> Blocks:
         """The box at those poses."""
@@ -320,17 +339,40 @@ def _nearest(some: Segments, others: Segments) -> tuple[Numbers, Numbers, Number
     return lengths(way), s, way
 
 
+def _at_shares(volume: AvoidedVolume, segments: Segments, shares: Numbers) -> Nearest:
+    """Return where the points of segments (3, F) at shares (1, F) are from the surface of a volume."""
+    depths, out = volume.depth(segments.begin + shares[:, None] * (segments.end - segments.begin))
+    return Nearest(-depths, shares, out)
+
+
+class Around(NamedTuple):
+    """All that links stay out of: the axes of capsules, and after them volumes, to whose surfaces distances are."""
+
+    axes: Axes
+    volumes: Sequence[AvoidedVolume]
+
+    def take(self, columns: Columns) -> Around:
+        """The same in those of the poses."""
+        return Around(self.axes.take(columns), [volume.take(columns) for volume in self.volumes])
+
+    def nearest(self, segments: Segments) -> Nearest:
+        """Return where segments (3, F) are nearest to each of them."""
+        found = [self.axes.nearest(segments), *(volume.nearest(segments) for volume in self.volumes)]
+        return Nearest(*map(np.concatenate, zip(*found, strict=True)))
+
+
 @dataclass(frozen=True, kw_only=True)
 class ClearTask(AngleTask):
     """Keep links of a limb at `least` distances (l, c, F or 1) from c `axes`, within `tolerance` [Blender units].
 
     Links (l) lead from each of `joints` to the next joint, the last one to the tip. One that is away has neither error
-    nor row.
+    nor row. Each of the axes counts by its weight (c or 1, F or 1).
     """
 
-    axes: Axes
+    axes: Axes | Around
     least: Numbers
     joints: Indices
+    weights: Numbers = field(default_factory=lambda: np.ones((1, 1)))
 
     @property
     def count(self) -> int:
@@ -366,4 +408,5 @@ class ClearTask(AngleTask):
     def take(self, columns: Columns) -> ClearTask:
         """The task of those poses."""
         axes, least = self.axes.take(columns), at(self.least, columns)
-        return replace(self, axes=axes, least=least, tolerance=at(self.tolerance, columns))
+        weights = at(self.weights, columns)
+        return replace(self, axes=axes, least=least, weights=weights, tolerance=at(self.tolerance, columns))

@@ -91,7 +91,7 @@ def solve_body_pose(
         keys = write_body_pose(rig, problem, states, key, scene, view_layer, undo)
         report = measure_body_pose(rig, samples, problem, view_layer.depsgraph)
         take_along_shown(rig, view_layer, undo)
-        report = replace(report, keys=keys, outside=problem.outside(states), warnings=warnings)
+        report = replace(report, keys=keys, outside=problem.outside(states), warnings=[*warnings, *problem.unheeded()])
         undo.pop_all()
     return replace(report, seconds=perf_counter() - started)
 

@@ -348,10 +348,13 @@ class BodyReachMotion:
             yield from self._transition(states, stays, self._begun, frames, return_frames)
             states.put([leave + return_frames], self._begun.take([leave + return_frames]))
         shot = self._problem.shot(self._scene)
-        if shot.thickness is None:
-            return states
         tasks = [*self._held, *(task for visit in self._visits for task in body_tasks(self._problem.body, visit.goals))]
-        return (yield from cleared(self._tree, states, shot.thickness, tasks, shot.fps, shot.smoothing))
+        on_the_way = np.ones(len(states), bool)
+        for visit in self._visits:
+            on_the_way[int(visit.frame - first) : int(visit.leave - first) + 1] = False
+        on_the_way[[0, -1]] = False
+        how = shot.fps, shot.smoothing, (), on_the_way  # comfort is in the poses of the visits
+        return (yield from cleared(self._tree, states, shot.thickness, tasks, *how))
 
     def _staying(self, visit: BodyVisit, at: int, frames: range) -> Work[States]:
         """Poses of all frames, of which those of `frames` are as if the body were at a visit already."""

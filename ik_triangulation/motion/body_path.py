@@ -130,7 +130,7 @@ def body_path(shot: Shot, settings: BodyPathSettings = USUAL_SETTINGS) -> Work[B
     begun = Geometry.of(tree, shot.reference)
     met = System(tree, shot.reference, [*asked, steady] if steady else asked).met
     if met.all() and not (floor and floor.crossed(begun)):  # the motion is there already
-        return BodyPath(shot.reference.copy(), met)
+        return (yield from _clear(shot, shot.reference.copy(), asked))
     alone = yield from limbs_alone(replace(shot, tasks=asked))
     if alone is not None and not (floor and floor.crossed(Geometry.of(tree, alone))):
         return (yield from _clear(shot, alone, asked))
@@ -166,9 +166,9 @@ def body_path(shot: Shot, settings: BodyPathSettings = USUAL_SETTINGS) -> Work[B
 
 
 def _clear(shot: Shot, states: States, asked: Sequence[Task]) -> Work[BodyPath]:
-    """Return the path with arms that stay out of the body's thickness."""
-    if shot.thickness is not None:
-        states = yield from cleared(shot.tree, states, shot.thickness, asked, shot.fps, shot.smoothing)
+    """Return the path with limbs that are comfortable, and arms that stay out of the body's thickness."""
+    how = shot.fps, shot.smoothing, shot.comfort
+    states = yield from cleared(shot.tree, states, shot.thickness, asked, *how)
     return BodyPath(states, System(shot.tree, states, asked).met)
 
 

@@ -128,12 +128,19 @@ def _right_ends(shot: Shot) -> list[int]:
     """Return the numbers of the first and the last frame, of those whose reference meets everything."""
     tree, reference = shot.tree, shot.reference
     ends = ends_met(tree, reference, [*shot.tasks, shot.steady] if shot.steady else shot.tasks)
-    return [k for k in ends.tolist() if not _crosses_floor(shot, [k], reference.take([k]))]
+    return [k for k in ends.tolist() if not _is_blocked(shot, [k], reference.take([k]))]
 
 
 def _crosses_floor(shot: Shot, frames: Columns, states: States) -> bool:
     """Tell whether states of some frames are below the floor."""
     return shot.floor is not None and shot.floor.take(frames).crossed(Geometry(shot.tree, states))
+
+
+def _is_blocked(shot: Shot, frames: Columns, states: States) -> bool:
+    """Tell whether states of some frames are below the floor, or limbs of them in obstacles."""
+    thickness = shot.thickness and shot.thickness.take(frames)
+    blocked = thickness is not None and thickness.obstructs(Geometry(shot.tree, states))
+    return blocked or _crosses_floor(shot, frames, states)
 
 
 def _led_to(shot: Shot, states: States, end: int, is_loop: bool) -> Work[States]:

@@ -29,6 +29,8 @@ from .repair import mend_windows, relaxed, track_without_jumps
 from .shot import Shot, SolvedPath
 from .tracking import Tracked, Tracking, meet_missed
 
+BODY_REFUSAL = Refusal("the published methods work on single limbs")
+
 
 class Natural:
     """The natural solver, for any shot: limbs and bodies stay near their reference."""
@@ -56,7 +58,7 @@ class Published(NamedTuple):
         """Solve all frames together, or refuse. Yields between parts of the work."""
         tree, tasks = shot.tree, shot.tasks
         if len(tree.tips) > 1:
-            return Refusal("the published methods work on single limbs")
+            return BODY_REFUSAL
         if shot.preferences:
             return Refusal("the published methods weigh comfort and obstacles frame by frame")
         first, last = tree.states([self.first]), tree.states([self.last]) if self.last else None

@@ -16,8 +16,9 @@ from ..goals.task import Task
 from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import States, Tree
 from ..kinematics.batch.algebra import at
-from ..solvers.body.clearing import Thickness
+from ..solvers.body.clearing import Comfort
 from ..solvers.body.floor import Floor
+from ..solvers.body.thickness import Thickness
 from ..solvers.natural import LimbForm
 from ..solvers.natural.posture import USUAL_FPS
 from .jumps import ways_of
@@ -33,8 +34,9 @@ class Shot:
     `reference` has the pose made by hand at each frame, inside the limits, on the root's frame there. Of a tip:
     `tasks`, each with its tolerance, over all frames, `preferences` to settle in what they leave free, and the
     `influence` (F) of tips, 0 to 1, by their numbers (1 by default). Of the whole: the balance `steady`, the `floor`
-    below, the `thickness` that arms stay out of, free `heads` that look where hands go, and the `compliance` (k, 1) of
-    the columns. `form` is that of a single limb; a body has none. Of time: `fps` is the number of these frames in a
+    below, the `thickness` and obstacles that arms stay out of, the `comfort` of limbs, free `heads` that look where
+    hands go, and the `compliance` (k, 1) of the columns. `form` is that of a single limb; a body has none. Of time:
+    `fps` is the number of these frames in a
     second, `smoothing` (0 to 1) calms the motion, tips that are `soft` take some frames to where their goals are out of
     reach and back, `seed` draws restarts, and `part_from` is the number of the first frame in a longer path of which
     these are a part, which is no cycle.
@@ -48,6 +50,7 @@ class Shot:
     steady: BalanceTask | None = None
     floor: Floor | None = None
     thickness: Thickness | None = None
+    comfort: Sequence[Comfort] = ()
     heads: Sequence[LookTask] = ()
     compliance: Numbers | None = None
     form: LimbForm | None = None
@@ -68,6 +71,7 @@ class Shot:
             steady=self.steady and self.steady.take(frames),
             floor=self.floor and self.floor.take(frames),
             thickness=self.thickness and self.thickness.take(frames),
+            comfort=[each.take(frames) for each in self.comfort],
         )
 
     @property

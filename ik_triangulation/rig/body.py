@@ -20,7 +20,7 @@ from ..kinematics.body_anatomy import anatomical_masses
 from .anatomy.limbs import rest_body, rest_bones
 from .anatomy.skeleton import parts_by_name
 from .armature import Channels, channels_of, find_bone, is_flat, locating, next_scale, uniform_scale
-from .freedom import freedom_of, stiffness_of
+from .freedom import freedom_of, mass_of, stiffness_of
 from .limb import Limb
 from .stance import body_anatomy
 
@@ -326,7 +326,8 @@ class BodyRest:
             if number:
                 offset += self.locating[number] @ channel.location
             freedom = self._freedom(bones[name])
-            joints.append(Joint(name, offset, self.rests[number].to_quaternion(), freedom, stiffness_of(bones[name])))
+            own = freedom, stiffness_of(bones[name])
+            joints.append(Joint(name, offset, self.rests[number].to_quaternion(), *own, mass=mass_of(bones[name])))
             above = bones[name].parent
             parents.append(numbers[above.name] if number and above else -1)
         tips = [self._tip(name, numbers[name]) for name in rig.tips]

@@ -106,9 +106,12 @@ class Dependencies:
                     self._causes[key] = list(self._direct(node))
                 waiting += self._causes[key]
 
-    def follows(self, target: Node, limb: Limb) -> str | None:
-        """Return the name of a solved bone of the limb that a target depends on, directly or not; None without one."""
-        uid, solved = limb.armature.session_uid, limb.solved
+    def follows(self, target: Node, limb: Limb, moving: frozenset[str] | None = None) -> str | None:
+        """Return the name of a solved bone of the limb that a target depends on, directly or not; None without one.
+
+        Other bones of its rig may be `moving` than those.
+        """
+        uid, solved = limb.armature.session_uid, limb.solved if moving is None else moving
         nodes = self.movers(target)
         return next((node.bone for node in nodes if node.bone in solved and node.object.session_uid == uid), None)
 
@@ -123,8 +126,12 @@ class Dependencies:
                     f"{'reached' if what == TARGETS[0] else 'bent towards'}. "
                     "Unparent it or choose another."
                 )
+        self.check_obstacles(limb, limb.solved)
+
+    def check_obstacles(self, limb: Limb, moving: frozenset[str]) -> None:
+        """Raise TargetError for an obstacle of a limb that one of the `moving` bones of its rig moves."""
         for ob in limb.obstacle_objects:
-            followed = self.follows(Node(ob), limb)
+            followed = self.follows(Node(ob), limb, moving)
             if followed:
                 raise TargetError(
                     f"Obstacle '{ob.name}' follows chain bone '{followed}'. Take it out of the collection."

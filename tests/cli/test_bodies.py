@@ -87,6 +87,23 @@ def test_the_options_of_keys_are_those_of_limbs(body_file, tmp_path, command):
     assert all(tip["largest_distance"] < 0.052 for tip in part["tips"])
 
 
+def test_obstacles_and_comfort_are_given_to_all_limbs_of_a_body(body_file, tmp_path, command):
+    opened(body_file)
+    ball = empty("Ball", (0.3, -0.1, 1.2))
+    ball.empty_display_type, ball.empty_display_size = "SPHERE", 0.1
+    bpy.data.collections.new("Balls").objects.link(ball)
+    bpy.data.collections["Balls"].use_fake_user = True
+    bpy.ops.wm.save_mainfile()
+    keys = []
+    for words in ((), ("--obstacles", "Balls", "--obstacle-margin", "0.05"), ("--effort-weight", "0.5")):
+        words = ["--body", "--frame-end", "6", *words, "--accept-misses"]
+        done = command("bake", body_file, *words, "--output", tmp_path / "out.blend", "--json")
+        assert done.returncode == DONE, done.stderr
+        curves = curves_of(opened(tmp_path / "out.blend"))
+        keys.append([tuple(key.co) for curve in curves for key in curve.keyframe_points])
+    assert keys[1] != keys[0] != keys[2] != keys[1]
+
+
 def test_all_bakes_the_body_and_the_limbs_beside_it(body_file, tmp_path, command):
     rig = opened(body_file)
     other, target = chain_rig(3, "Crane"), key_location(empty("Hook", (0.3, 0.2, 1.5)), (1, 12))
@@ -108,6 +125,7 @@ def test_all_bakes_the_body_and_the_limbs_beside_it(body_file, tmp_path, command
         (["--body", "--hips", "hand.L"], "'hand.L' is not above all tips"),
         (["--hold", "nose"], "nose"),
         (["--body", "--solver", "ccd"], "--solver is for single limbs"),
+        (["--body", "--obstacles", "Walls"], "Collection 'Walls'"),
     ],
 )
 def test_what_cannot_be_done_is_told_and_no_file_is_changed(body_file, words, said, command):

@@ -27,8 +27,8 @@ from ik_triangulation.motion.method import Published
 from ik_triangulation.motion.shot import Shot
 from ik_triangulation.solvers import SolverSettings
 from ik_triangulation.solvers.batch.change import System
-from ik_triangulation.solvers.body.clearing import thickness_of
 from ik_triangulation.solvers.body.floor import floor_of
+from ik_triangulation.solvers.body.thickness import thickness_of
 from ik_triangulation.solvers.natural import PLAIN_LIMB, LimbForm
 from scripts.benchmarks import humanoid
 from scripts.benchmarks.body_goals import FEET, HANDS, crouch, goals_of, random_path, stands

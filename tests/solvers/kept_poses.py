@@ -43,9 +43,10 @@ from ik_triangulation.kinematics.rotation import about
 from ik_triangulation.motion.faded_path import faded_path
 from ik_triangulation.motion.shot import Shot
 from ik_triangulation.solvers import solve, solve_body
-from ik_triangulation.solvers.body.clearing import cleared, pushed_out, thickness_of
+from ik_triangulation.solvers.body.clearing import cleared, pushed_out
 from ik_triangulation.solvers.body.floor import floor_of
 from ik_triangulation.solvers.body.solve_body import BodyFollower
+from ik_triangulation.solvers.body.thickness import thickness_of
 from ik_triangulation.solvers.natural import LimbForm, followed, natural_pose, trailing
 from ik_triangulation.solvers.natural.one_trade import trade_one
 from ik_triangulation.solvers.natural.soft_edge import Pace

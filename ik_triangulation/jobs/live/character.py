@@ -229,7 +229,7 @@ class LiveBody(LiveState):
         view_layer.update()
         report = self.report(armature, scene, view_layer.depsgraph)
         assert report is not None
-        return replace(report, warnings=warnings)
+        return replace(report, warnings=[*warnings, *report.warnings])
 
     def keep(self, armature: Object, undo: ExitStack) -> None:
         bones = [armature.pose.bones[name] for name in self._bones if name in armature.pose.bones]
@@ -312,6 +312,9 @@ class LiveBody(LiveState):
                 self._pose(rig, motion)
                 self._shown = now, perf_counter() - started
                 return
+        avoided = self._goals.avoided(now)
+        if avoided:  # they may have moved
+            self._motion.problem.avoid(avoided)
         self._motion.follow(body_tasks(self._motion.problem.body, found))
         self._pose(rig, self._motion)
         self._shown = now, perf_counter() - started
@@ -380,7 +383,7 @@ class LiveBody(LiveState):
         (now, took), problem = waiting, motion.problem
         samples = problem.samples._replace(goals=goals.goals(now))
         report = measure_body_pose(problem.rig, samples, problem, depsgraph)
-        return replace(report, outside=problem.outside(motion.shown), seconds=took)
+        return replace(report, outside=problem.outside(motion.shown), warnings=problem.unheeded(), seconds=took)
 
     def key(self, armature: Object, scene: Scene, view_layer: ViewLayer) -> None:
         self.rest(armature)

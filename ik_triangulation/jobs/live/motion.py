@@ -12,7 +12,7 @@ from bpy.types import ID, Action, Depsgraph, Object, Scene, ViewLayer
 from mathutils import Matrix, Vector
 
 from ...cooperative import finished
-from ...goals import Anywhere, Goal
+from ...goals import Anywhere, Avoid, Goal
 from ...goals.from_goals import Refusal
 from ...goals.task import PlaceTask, Task
 from ...kinematics import Pose
@@ -24,12 +24,13 @@ from ...motion.shot import Shot
 from ...rig.armature import Bones, base_of, into_bone
 from ...rig.body import RigBody
 from ...rig.dependencies import Dependencies, Node, animates_otherwise
+from ...rig.frames.body_frames import without_comfort
 from ...rig.frames.body_samples import BodySamples, read_body, with_planted
 from ...rig.frames.keyed_motion import read_keyed
 from ...rig.frames.samples import Sample, Samples, goals_at, sample
 from ...rig.keyframes import curves_of
 from ...rig.limb import Limb, saved_range
-from ...rig.targets.goal import GoalReader
+from ...rig.targets.goal import GoalReader, avoid_of
 from ...rig.targets.untouched import carriers_of, is_waiting
 from ...rig.timeline import fps_of, strips_of
 from ...solvers.batch.change import System
@@ -289,12 +290,16 @@ class LiveGoals:
         for limb, reader, start, sampled, carrier in each:
             if is_waiting(bones[limb.tip]):
                 found[limb.tip] = [Goal(Anywhere())]
-            elif carrier:
-                rig = sampled.rig._replace(into=self._into[carrier] @ sampled.rig.into)
-                found[limb.tip] = [reader.at(sampled._replace(rig=rig), start)._replace(on=carrier)]
-            else:
-                found[limb.tip] = [reader.at(sampled, start)]
+                continue
+            into = self._into[carrier] @ sampled.rig.into if carrier else sampled.rig.into
+            seen = sampled._replace(rig=sampled.rig._replace(into=into), obstacles=())
+            found[limb.tip] = [without_comfort(reader.at(seen, start)._replace(on=carrier), start)[0]]
         return found
+
+    def avoided(self, now: BodyNow) -> dict[str, list[Avoid]]:
+        """The obstacles of all tips that have some."""
+        pairs = zip(self.rig.limbs, now.samples, strict=True)
+        return {limb.tip: [avoid_of(sampled)] for limb, sampled in pairs if sampled.obstacles}
 
     def _see_carriers(self, depsgraph: Depsgraph) -> None:
         """Read where the bones of the body are that carry targets."""
@@ -345,8 +350,8 @@ def solve_ahead(
     stored = rig.armature.pose.bones[tip].ik_triangulation
     first, last, step = saved_range(stored, scene, scene.use_preview_range)
     frame = int(now.frame)
-    if rig.contacts:
-        return Refusal("the contacts of a range are found by a bake")
+    if rig.contacts or any(limb.effort_weight or limb.rest_weight for limb in rig.limbs):
+        return Refusal("the contacts of a range, and comfort, are read by a bake")
     if _fades(rig, samples):
         return Refusal("tips have an influence below 1 or an animated one")
     if _moves_above(rig):

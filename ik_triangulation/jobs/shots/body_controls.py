@@ -27,7 +27,7 @@ from ...rig.timeline import Clock, check_nla, evaluated_time
 from ...settings import KeySettings, settings_of
 from .control_motion import LimbPlaces
 from .controls import OntoControls, Track, check_keyed, kept_by_hand, write_places
-from .keys import BodyKeySettings, KeyPlan, LimbBake, SolvedBody, WrittenKeys, body_settings, check_layer
+from .keys import BodyKeySettings, KeyPlan, LimbBake, SolvedBody, WrittenKeys, body_settings, check_layer, unheeded_keys
 from .tips import follow_body
 
 _NO_KEYS = WrittenKeys(0, 0, ())
@@ -50,7 +50,7 @@ def plan_keys(
     """
     settings = settings or body_settings(rig, tip)
     armature, kind = rig.armature, settings.destination
-    warnings = [*check_keys(armature, rig.bones, kind), *check_layer(settings, armature)]
+    warnings = [*check_keys(armature, rig.bones, kind), *check_layer(settings, armature), *unheeded_keys(rig, settings)]
     limbs = _controlled_limbs(rig, settings)
     check_hips(armature, rig.hips, kind, rig.hips_motion != "FIXED")
     check_nla(armature, scene, *ends, kind)

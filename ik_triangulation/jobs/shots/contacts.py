@@ -68,7 +68,7 @@ class Ground(NamedTuple):
 def mesh_under(rig: RigBody, tip: str) -> Limb | None:
     """Return a held foot as a limb whose target is the mesh that it stands on; None where it stands on none."""
     stored = getattr(rig.armature.pose.bones[tip], "ik_triangulation", None)
-    if stored is None or not means_surface(stored.shape, stored.target, stored.subtarget):
+    if stored is None or stored.target is None or not means_surface(stored.shape, stored.target, stored.subtarget):
         return None
     return Limb.from_tip(rig.armature, tip, stored.target, 1, shape="SURFACE")
 

@@ -45,7 +45,7 @@ from ...rig.rotation import channel, run_of, within_limits
 from ...rig.targets.motion import frames_of_target
 from ...rig.timeline import Clock
 from ...rig.units import scale_of
-from ...settings import KeySettings, settings_of
+from ...settings import KeySettings, PostureSettings, settings_of
 from ...solvers.batch.descent import hold
 from ...solvers.body.priorities import HELD_SHARE
 from .frame_solver import SolvedFrame
@@ -275,6 +275,24 @@ def body_settings(rig: RigBody, tip: str = "") -> BodyKeySettings:
     limbs |= {name: rig.armature.pose.bones[name].ik_triangulation for name in rig.held}
     within = {name: limb.reduce_tolerance for name, limb in limbs.items() if limb.reduce_tolerance}
     return BodyKeySettings.of(limbs[tip or next(iter(limbs))], within=within)
+
+
+def unheeded_keys(rig: RigBody, settings: BodyKeySettings) -> list[str]:
+    """Return warnings that name limbs with settings of keys other than those of the limb by which a body is keyed."""
+    bones, rows, found = rig.armature.pose.bones, settings_of(KeySettings, PostureSettings), list[str]()
+    limbs = [(name, bones[name].ik_triangulation) for name in rig.held] + [(limb.tip, limb) for limb in rig.limbs]
+    names = [name for name in (*settings_of(KeySettings), "smoothing") if name != "reduce_tolerance"]
+    # Where no limb has the value it was given for this bake, and is no surprise.
+    names = [name for name in names if any(getattr(limb, name) == getattr(settings, name) for _, limb in limbs)]
+    for tip, limb in limbs:
+        own = [name for name in names if getattr(limb, name) not in (rows[name].default, getattr(settings, name))]
+        if own:
+            labels = ", ".join(rows[name].label for name in own)
+            found.append(
+                f"'{tip}': {labels} as set for it do not count, as one limb has the settings of the whole body's keys, "
+                "the active one."
+            )
+    return found
 
 
 def check_layer(settings: KeySettings | Limb, armature: Object) -> list[str]:

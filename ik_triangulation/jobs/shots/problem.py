@@ -7,41 +7,49 @@ the places of held tips, and of all bones as planned, a written body is measured
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Object, Scene
+from bpy.types import Object, PropertyGroup, Scene
 from mathutils import Matrix
 
 from ...cooperative import Work
 from ...errors import ChainError
+from ...goals import Avoid, Effort, Near
 from ...goals.from_goals import MARGIN, CarriedTask, balance_of, body_tasks, hold_tasks, moved_from
+from ...goals.obstacles import volumes_of
 from ...goals.orientation import LookTask, OrientTask
 from ...goals.support import BalanceTask, Heel, HeelTask
 from ...goals.task import PlaceTask, Task
+from ...items import SOLVER_ROWS, WHOLE_SOLVERS
 from ...kinematics import Body
 from ...kinematics.arrays import Columns, Numbers
 from ...kinematics.batch import Geometry, States
 from ...kinematics.batch.algebra import cross, lengths, normalized, product, quaternions, rotate
 from ...kinematics.body_anatomy import Part
 from ...motion.faded_path import standing
-from ...motion.method import Natural
+from ...motion.method import BODY_REFUSAL, Natural
 from ...motion.reduction import parts_between
 from ...motion.shot import Shot, SolvedPath
 from ...rig.body import RigBody
-from ...rig.frames.body_frames import Animation, with_places
+from ...rig.frames.body_frames import Animation, Preferred, with_places
 from ...rig.frames.body_samples import BodySamples, read_between, sampled_body
+from ...rig.limb import Limb
 from ...rig.stance import look_of
 from ...rig.stored_body import StoredLimbs, stored_body
 from ...rig.timeline import Clock, fps_of
-from ...solvers.body.clearing import Thickness, thickness_of
+from ...settings import BendSettings, MethodSettings, PostureSettings, settings_of
+from ...solvers.body.clearing import Comfort
 from ...solvers.body.floor import Floor, floor_of
 from ...solvers.body.reaching import reaching_of
+from ...solvers.body.thickness import Avoided, Thickness, thickness_of, with_obstacles
 from ...solvers.natural.posture import USUAL_FPS
 from .contacts import Contacts, compliance_with_contacts, lifted, read_contacts, shares_of_carriers, with_contacts
 
+_OF_METHODS = ("finish", "iterations", "start_from", "smooth")  # settings of the published methods
+_OF_REACHING = ("pole_target", "effort_weight", "rest_weight", "obstacles")  # settings of limbs that are not held
 _AHEAD = 0.1  # sine of the angle of a foot to its shin from which on it has a ball ahead of the heel
 
 
@@ -126,6 +134,12 @@ class BodyProblem:
         self._influence = {self.body.number_of[tip]: share for tip, share in samples.influence.items()}
         self._asked = body_tasks(self.body, samples.goals)
         self.tasks: list[Task] = [*self.held_tasks(rig.held), *self._asked]
+        self._not_counted = dict[str, str]()  # what is said of limbs whose obstacles or comfort do not count
+        readers = samples.readers if samples.goals else {}
+        avoided = {tip: reader.avoided for tip, reader in readers.items() if reader.avoided}
+        self.avoid({tip: [each[frame] for frame in samples.frames] for tip, each in avoided.items()})
+        preferred = {tip: reader.preferred for tip, reader in readers.items() if reader.preferred}
+        self._comfort = [each for tip, by_frame in preferred.items() for each in self._comfort_of(tip, by_frame)]
 
     @cached_property
     def _heads(self) -> list[LookTask]:
@@ -145,9 +159,54 @@ class BodyProblem:
         """Balance, thickness and floor, of which what the reference itself exceeds is exempt, as a run."""
         begin, steady = Geometry.of(self.body.tree, self.reference), self.balance()
         thickness, floor = thickness_of(self.body, self.rig.thickness), None
+        thickness = thickness and thickness.allowing(begin)
+        if self._obstacles:
+            thickness = with_obstacles(self.body, thickness, self.rig.thickness, self._obstacles)
         if self.rig.floor:
             floor = floor_of(self.body, self.rig.held, self.held_frames, begin, self.samples.influence)
-        return steady and steady.allowing(begin), thickness and thickness.allowing(begin), floor
+        return steady and steady.allowing(begin), thickness, floor
+
+    def avoid(self, avoided: Mapping[str, Sequence[Avoid]]) -> None:
+        """Have limbs stay out of their obstacles, by the names of the tips at each frame."""
+        self._obstacles = dict[int, Avoided]()
+        for tip, each in avoided.items():
+            volumes = volumes_of([one.obstacles for one in each])
+            if volumes is None:
+                reason = "an obstacle is scaled flat, or has another kind of volume, at some frames"
+                self._not_counted[tip] = f"Obstacles do not count, as {reason}"
+            elif volumes:
+                self._obstacles[self.body.number_of[tip]] = Avoided(
+                    volumes, np.array([one.weight for one in each]), np.array(self.body.up, float)[:, None]
+                )
+        self.__dict__.pop("_bounds", None)
+
+    def _comfort_of(self, tip: str, by_frame: Mapping[float, Preferred]) -> Iterator[Comfort]:
+        """Yield the comfort of the limb that ends in a tip; a weight that is animated has no form for all frames."""
+        each = [by_frame.get(frame) for frame in self.samples.frames]
+        found = [({type(one): one for one in here.soft} if here else {}) for here in each]
+        weights = {kind: {getattr(one.get(kind), "weight", 0.0) for one in found} for kind in (Effort, Near)}
+        if any(len(some) > 1 for some in weights.values()):
+            self._not_counted[tip] = "Gravity and Keep Pose do not count, as their weights are animated"
+            return
+        (gravity,), (keeping,) = weights[Effort], weights[Near]
+        up, kept = np.array(self.body.up, float)[:, None], dict[int, Numbers]()
+        if keeping:
+            numbers = {joint.name: number for number, joint in enumerate(self.body.joints)}
+            names = next(here.joints for here in each if here)
+            near: list[Any] = [one[Near] for one in found]
+            rotations = np.array([[rotation[:] for rotation in one.rotations] for one in near], float)
+            kept = {numbers[name]: rotations[:, row].T for row, name in enumerate(names) if name in numbers}
+        yield Comfort(self.body.number_of[tip], gravity, up, keeping, kept)
+
+    def unheeded(self) -> list[str]:
+        """Return warnings that name the settings of its limbs which the body does not heed, each with the reason."""
+        arms = self.thickness.arms if self.thickness else ()
+        kept_out = {arm.tip for arm in arms if arm.avoided}
+        told = dict(self._not_counted)
+        for tip in (self.body.tips[number].name for number in self._obstacles if number not in kept_out):
+            told[tip] = "Obstacles do not count, as in a body only arms and legs with a hand or foot avoid them"
+        others = [f"'{tip}': {text}." for tip, text in told.items()]
+        return [*unheeded(self.rig), *others]
 
     @property
     def steady(self) -> BalanceTask | None:
@@ -239,12 +298,13 @@ class BodyProblem:
             steady=self.steady,
             floor=self.floor,
             thickness=self.thickness,
+            comfort=self._comfort,
             heads=self._heads,
             compliance=compliance_with_contacts(self.rig, tree),
             fps=fps_of(scene, self.samples.frames),
             smoothing=smoothing,
             soft=[self.body.number_of[limb.tip] for limb in self.rig.limbs if limb.soft_edge],
-            seed=self.rig.limbs[0].seed if self.rig.limbs else 0,
+            seed=max((limb.seed for limb in self.rig.limbs), default=0),
         )
 
     def path(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Work[SolvedPath]:
@@ -354,6 +414,39 @@ def read_problem(
     """Return the problem of a body as sampled, in the contacts and on the ground that the scene has for it."""
     contacts = yield from read_contacts(rig, scene, samples.frames)
     return BodyProblem(rig, samples, contacts, animated)
+
+
+def unheeded(rig: RigBody) -> list[str]:
+    """Return warnings that name the settings of its limbs which a body does not heed, each with the reason."""
+    bones, rows = rig.armature.pose.bones, settings_of(MethodSettings, PostureSettings, BendSettings)
+    held = {name: stored for name in rig.held if (stored := getattr(bones[name], "ik_triangulation", None))}
+    by_solver = dict[str, dict[str, Limb | PropertyGroup]]()
+    for tip, limb in [*held.items(), *((limb.tip, limb) for limb in rig.limbs)]:
+        by_solver.setdefault(limb.solver, {})[tip] = limb
+    found = []
+    for solver, limbs in by_solver.items():
+        if solver in WHOLE_SOLVERS:
+            continue
+        changed = (
+            name for name in _OF_METHODS if any(getattr(each, name) != rows[name].default for each in limbs.values())
+        )
+        options = ", ".join(rows[name].label for name in changed)
+        found.append(
+            f"{named(limbs)}: solved by Natural and not by {SOLVER_ROWS[solver].label}, as {BODY_REFUSAL.reason}."
+            + (f" These do not count either: {options}." if options else "")
+        )
+    for tip, limb in held.items():
+        unused = ", ".join(
+            rows[name].label for name in _OF_REACHING if getattr(limb, name) not in (rows[name].default, None)
+        )
+        if unused:
+            found.append(f"'{tip}': {unused} of a held limb: without effect, as these are for limbs that reach.")
+    return found
+
+
+def named(tips: Iterable[str]) -> str:
+    """Return the names of tips as part of a text."""
+    return ", ".join(f"'{tip}'" for tip in tips)
 
 
 def body_of(armature: Object, tip: str, known: StoredLimbs | None = None) -> RigBody | None:

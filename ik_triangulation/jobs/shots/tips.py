@@ -43,6 +43,7 @@ from .problem import BodyProblem, HeldPlaces, Planned
 from .report import NotFollowing, Remedy, Report, TipReport
 
 _DEEP = 0.06  # of an arm's length: depth of it in the body that is worth a warning
+_IN_OBSTACLE = 0.02  # likewise, in an obstacle
 _MOVED = 1e-4  # of a limb's reach, and [rad]: from which on a bone is off its place
 
 
@@ -111,19 +112,29 @@ def report_written(
     planned = None if times is None else problem.planned(states, times, Clock(scene, rig.armature))
     report = yield from measure_body(rig, samples, held, scene, allowed, planned)
     report = with_floor(report, problem, samples.goals)
-    warnings = [*warnings, *samples.warnings, *report.warnings, *problem.too_far(), *_through(problem, states)]
+    own = [*problem.unheeded(), *problem.too_far(), *_through(problem, states)]
+    warnings = [*warnings, *samples.warnings, *report.warnings, *own]
     return replace(report, **{"outside": problem.outside(states), **more}, warnings=warnings)
 
 
 def _through(problem: BodyProblem, states: States) -> list[str]:
-    """Return warnings that name tips whose arm goes through the body to where they are to be."""
-    depths = problem.thickness.depths(Geometry.of(problem.body.tree, states)) if problem.thickness else {}
-    tips, frames = problem.body.tree.tips, np.array(problem.samples.frames)
+    """Return warnings that name tips whose limb goes through the body or an obstacle to where they are to be."""
+    if problem.thickness is None:
+        return []
+    geometry, frames = Geometry.of(problem.body.tree, states), np.array(problem.samples.frames)
+    names, limbs = [tip.name for tip in problem.body.tips], {limb.tip: limb for limb in problem.rig.limbs}
+    reach, body = problem.body.reach, ("arm", "the body", "the body, or lower Thickness")
+    found = [(tip, deep, _DEEP * reach(names[tip]), body) for tip, deep in problem.thickness.depths(geometry).items()]
+    for tip, every in problem.thickness.depths_in_obstacles(geometry).items():
+        limb = limbs[names[tip]]
+        least = limb.obstacle_margin / scale_of(problem.rig.armature) + _IN_OBSTACLE * reach(limb.tip)
+        for ob, deep in zip(limb.obstacle_objects, every, strict=False):
+            found.append((tip, deep, least, ("limb", f"obstacle '{ob.name}'", "it, or take it out of the collection")))
     return [
-        f"The arm of '{problem.body.tips[tip].name}' goes into the body, deepest at frame {frames[deep.argmax()]:g}. "
-        "Lead its target around the body, or lower Thickness."
-        for tip, deep in depths.items()
-        if deep.max() > _DEEP * tips[tip].reach
+        f"The {what} of '{names[tip]}' goes into {into}, deepest at frame {frames[deep.argmax()]:g}. "
+        f"Lead its target around {remedy}."
+        for tip, deep, least, (what, into, remedy) in found
+        if deep.max() > least
     ]
 
 

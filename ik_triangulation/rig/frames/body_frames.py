@@ -11,8 +11,10 @@ import numpy as np
 from bpy.types import Depsgraph, Object, PoseBone
 from mathutils import Matrix, Vector
 
-from ...goals import Anywhere, Goal, Point
+from ...goals import Anywhere, Avoid, Goal, Point
 from ...goals.flow import Flow
+from ...goals.from_goals import BATCHED
+from ...goals.goal import SoftGoal
 from ...kinematics import Body, Pose
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Geometry, States
@@ -32,7 +34,7 @@ from ..body import RigBody
 from ..keyframes.channelbags import channelbag_of, find_curves
 from ..limb import Limb
 from ..rotation import channel
-from ..targets.goal import GoalReader
+from ..targets.goal import GoalReader, avoid_of
 from ..targets.surface import Streamline
 from ..targets.untouched import Carriers, is_waiting
 from ..timeline import Clock
@@ -196,6 +198,8 @@ class LimbGoals:
         self._targets: dict[float, Matrix] = {}  # where the target was, by frame
         self._keyed: dict[float, tuple[Samples, int]] = {}  # samples by F-curves, and the number among them, by frame
         self.influence = 1.0  # at the frame read last
+        self.avoided: dict[float, Avoid] = {}  # the obstacles, by frame
+        self.preferred: dict[float, Preferred] = {}  # comfort, by frame
 
     @property
     def is_plain(self) -> bool:
@@ -227,7 +231,7 @@ class LimbGoals:
         self._keyed = {frame: (samples, number) for number, frame in enumerate(frames)}
         points = self._reader.goals(samples)
         if points is None or points.rotations is not None:
-            return [self._reader.at(now, self._start) for now in samples]
+            return [self._placed(self._reader.at(now, self._start), now.frame) for now in samples]
         places = np.broadcast_to(points.places, (3, len(frames))).T.tolist()
         tolerances = np.broadcast_to(points.tolerance, len(frames)).tolist()
         near = zip(places, tolerances, strict=True)
@@ -248,7 +252,17 @@ class LimbGoals:
         carrier = self._carriers.at(limb, depsgraph)
         if carrier:
             self._carried.add(frame)
-        return goal_on(carrier, self._reader, now, self._start, depsgraph)
+        if now.obstacles:
+            self.avoided[frame] = avoid_of(now)
+        return self._placed(goal_on(carrier, self._reader, now, self._start, depsgraph), frame)
+
+    def _placed(self, goal: Goal, frame: float) -> Goal:
+        """Return a goal without comfort, which is kept."""
+        assert self._start is not None
+        goal, preferred = without_comfort(goal, self._start)
+        if preferred is not None:
+            self.preferred[frame] = preferred
+        return goal
 
     def is_moved(self, depsgraph: Depsgraph, frame: float) -> bool:
         """Tell whether the target has moved since it was read at a frame; one that the body carries always does so."""
@@ -260,7 +274,24 @@ class LimbGoals:
         """Return the goal as it is now, at a frame that was read before."""
         assert self._start is not None
         carrier = self._carriers.at(self.limb, depsgraph)
-        return goal_on(carrier, self._reader, sample(self.limb, depsgraph, frame), self._start, depsgraph)
+        now = sample(self.limb, depsgraph, frame)
+        return without_comfort(goal_on(carrier, self._reader, now, self._start, depsgraph), self._start)[0]
+
+
+class Preferred(NamedTuple):
+    """The comfort of a limb at a frame, with the names of the joints of its chain."""
+
+    soft: tuple[SoftGoal, ...]
+    joints: tuple[str, ...]
+
+
+def without_comfort(goal: Goal, start: Pose) -> tuple[Goal, Preferred | None]:
+    """Return a goal without comfort, and that of the chain of a pose; None without any."""
+    soft = tuple(each for each in goal.soft if not isinstance(each, BATCHED))
+    if not soft:
+        return goal, None
+    rest = tuple(each for each in goal.soft if isinstance(each, BATCHED))
+    return goal._replace(soft=rest), Preferred(soft, tuple(joint.name for joint in start.chain.joints))
 
 
 class FlowInReach:
@@ -292,7 +323,11 @@ class FlowInReach:
 
 
 def goal_on(carrier: str, reader: GoalReader, now: Sample, start: Pose, depsgraph: Depsgraph) -> Goal:
-    """Return the goal of a sample in the frame of the bone of the body that carries it, if one does."""
+    """Return the goal of a sample in the frame of the bone of the body that carries it, if one does.
+
+    Obstacles are none of a body's goals.
+    """
+    now = now._replace(obstacles=())
     if not carrier:
         return reader.at(now, start)
     into = into_bone(now.limb.armature.evaluated_get(depsgraph).pose.bones[carrier]) @ now.rig.into

@@ -124,9 +124,15 @@ def soft_goals(now: Sample, frame: Matrix, start: Pose, look: Look | None = None
         rest = limb.rest_pose == "REST"
         yield Near([Quaternion() if rest else rotation.copy() for rotation in start.rotations], limb.rest_weight)
     if now.obstacles and limb.obstacle_weight:
-        margin = limb.obstacle_margin / rig.stretch
-        solid = [each._replace(frame=rig.into @ each.frame) for each in now.obstacles if not is_flat(each.frame)]
-        yield Avoid([_obstacle(each, margin) for each in solid], limb.obstacle_weight)
+        yield avoid_of(now)
+
+
+def avoid_of(now: Sample) -> Avoid:
+    """Return the obstacles of a limb at a frame, armature space, with the margin around them."""
+    rig, limb = now.rig, now.limb
+    margin = limb.obstacle_margin / rig.stretch
+    solid = [each._replace(frame=rig.into @ each.frame) for each in now.obstacles if not is_flat(each.frame)]
+    return Avoid([_obstacle(each, margin) for each in solid], limb.obstacle_weight)
 
 
 def orientation_of(limb: Limb, looks: Looks) -> str:

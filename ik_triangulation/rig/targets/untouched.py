@@ -333,6 +333,7 @@ def check_body_limbs(rig: RigBody, scene: Scene, view_layer: ViewLayer) -> None:
     check_armature(rig.armature, view_layer)
     for limb in rig.limbs:
         check_limb(limb, scene, view_layer, known, carried=any(carriers_of(rig, limb)))
+        known.check_obstacles(limb, frozenset(rig.bones))
 
 
 def _above(ob: Object) -> tuple[Object | None, str]:

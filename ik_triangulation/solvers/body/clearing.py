@@ -1,233 +1,87 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arms that stay out of the capsules of trunk, head and thighs, as far as their tips can stay where they are.
+"""Limbs that stay out of the capsules of trunk, head and thighs, and out of obstacles, as far as their tips can stay.
 
 A level below all goals. First the elbows swivel: depth in a capsule is one more cost of the swivel, one-sided and
 squared, over all frames at once, so that an elbow goes round on the side that is cheaper for the whole motion. Then
 hands, and arms without a goal, turn as far as is still missing, by steps near the motion in what the goals leave free.
 Source: none.
 
-The capsules are the thickness of a body, along trunk, head, thighs and upper arms. Their sizes are shares of what the
-bones tell: of their own lengths, and of the distance between the shoulders for the breadth of the trunk. They are a
-little below those of people, as flesh gives (ANSUR II: Gordon et al. 2014, "2012 Anthropometric Survey of U.S. Army
-Personnel"), and were checked on 25 recordings of other figures: in 21 of them no forearm is more than a centimetre
-inside, in the others hands lie on thighs or belly. The trunk is broader than deep: distances from it count less across.
+Comfort, below that of everything else: gravity and a pose to keep, in what the goals of a limb leave free.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from ...cooperative import Work
-from ...goals.comfort import PoleTask
+from ...goals.comfort import EffortTask, NearTask, PoleTask
 from ...goals.from_goals import RADIAN, point_task
-from ...goals.obstacles import Axes, ClearTask, Segments
+from ...goals.goal import LOWER
+from ...goals.obstacles import ClearTask, Segments
 from ...goals.orientation import OrientTask
-from ...goals.task import PlaceTask, Task, unwrapped
-from ...kinematics import Body
+from ...goals.task import FadedTask, PlaceTask, Task, unwrapped
 from ...kinematics.arrays import Columns, Indices, Mask, Numbers
 from ...kinematics.batch import Geometry, States, Tree
-from ...kinematics.batch.algebra import at, cross, dot, lengths, rotate
-from ...kinematics.body import states_of
-from ...kinematics.body_anatomy import Part, TwoPartLimb
+from ...kinematics.batch.algebra import at, cross, dot, normalized, rotate
 from ..batch.change import System
 from ..batch.descent import descend
 from ..natural.posture import Posture, roughness, time_weight
 from ..natural.swivel import SwivelCost, best_swivels
 from ..natural.two_bones import TwoBones
-from .swivelling import LimbOfBody, limbs_with_swivel
-
-# Half thicknesses, beside their length; the trunk is as broad beside half the distance of the shoulders.
-_THICK, _BROAD, _TOP = 0.22, 0.8, 0.85  # of the trunk, which ends at that share of the way from hips to shoulders
-_THIGH, _UPPER_ARM, _FOREARM, _HAND = 0.16, 0.14, 0.12, 0.06
-_HEAD, _HEAD_ENDS = 0.38, (0.4, 0.6)  # and the shares of its length between which its capsule is
-_LEAST_HEAD = 0.32  # of the trunk's length: a bone of the head that is shorter only marks where it begins
+from ..null_space import settle_preferences
+from .swivelling import LimbOfBody
+from .thickness import SHALLOW, Arm, Thickness, links_of_arm
 
 _DEEP = 400.0  # cost [rad^2] of a depth as large as the arm is long, squared
+_SOLID = 25.0  # times as much in an obstacle, which does not give way as flesh does
 _FIRM = 1e5  # cost [rad^2] of a goal that is missed by as much, squared
 _CALM = 16.0, 64.0, 256.0  # times the usual weight of changes from frame to frame, one tried after the other
+_CALM_AROUND = *_CALM, 1024.0, 4096.0  # likewise, of an arm with obstacles: the calmest that is clear, or most so
+_GENTLE = 0.1  # [rad] change of a turn from frame to frame that is calm enough not to look for a calmer way
 _HASTY = 0.25  # [rad] change of a turn from frame to frame for which none is made
 _TOO_HASTY = 2.0  # times as much by the swivel alone
-_SHALLOW = 0.01  # of the arm's length: depth for which nothing moves
 _AROUND = 0.4  # [s] on either side of what is too deep that may move
+_LONG_AROUND = 1.0  # [s] likewise, of an arm with obstacles, which may have to go farther
+_RAISED = 6.0  # cost [rad^2] of an elbow as much higher than it was, and than its shoulder, as the arm is long
 _BETWEEN = 0.3  # [s] between what is too deep, at least, to clear the one without the other
 _IN_A_MOVE = 2  # steps of Newton's method in a move of a drag
 _STEPS, _LARGEST, _CHANGE = 12, 0.3, 3e-3  # of Newton's method, the largest change in one, and one that ends it [rad]
 _EXACT = 1e-6  # of the limb's length: tolerance of goals that are where the tip is
 _SOFTLY = 0.02  # of the cost of limits in a swivel
-_LINKS = np.array([1, 2])  # forearm and hand
+_NEAR_GIVEN = 0.2  # of the weight of comfort: that of the pose as it is
+_EVENED = 12  # averages over time of what comfort changes
+_LINKS = np.array([0, 1, 2])  # upper arm, forearm and hand
 _HELD = 1e9  # cost [rad^2] of any turn in frames that stay as they are
 
 
-@dataclass(frozen=True)
-class Capsules:
-    """Capsules (c) around segments between two points (c, 2, 3) in the frames of their `joints` (c, 2).
-
-    Each has a radius (c) [Blender units]. Along the unit vector `across` (c, 3) in the frame of its first joint, a
-    distance counts less by the share `flat` (c).
-    """
-
-    joints: Indices
-    points: Numbers
-    radii: Numbers
-    across: Numbers
-    flat: Numbers
-
-    def placed(self, geometry: Geometry) -> Axes:
-        """Return the capsules where poses have them."""
-        frames = geometry.frames[self.joints]  # (c, 2, 3, 4, F)
-        points = np.broadcast_to(self.points[..., None], (*self.points.shape, frames.shape[-1]))
-        places = rotate(frames[..., :3, :], points) + frames[..., 3, :]
-        own = np.broadcast_to(self.across[..., None], (len(places), 3, places.shape[-1]))
-        across = rotate(frames[:, 0, :, :3], own)
-        return Axes(Segments(places[:, 0], places[:, 1]), across, self.flat)
-
-
-class Arm(NamedTuple):
-    """An arm that stays out of capsules: its shoulder, elbow and wrist, the number of its tip, and how near its forearm
-    and its hand may come to the axes of these (2, c, F or 1)."""
-
-    joints: TwoPartLimb
-    tip: int
-    least: Numbers
-
-
-@dataclass(frozen=True)
-class Thickness:
-    """The capsules of a body, and its arms with the distances they keep from them."""
-
-    capsules: Capsules
-    arms: tuple[Arm, ...]
-
-    def allowing(self, geometry: Geometry) -> Thickness:
-        """Return the same with distances no larger than these poses have them: they may be as they are."""
-        axes, arms = self.capsules.placed(geometry), []
-        for arm in self.arms:
-            near = np.stack([axes.nearest(link).distances for link in _links(arm, geometry)])
-            arms.append(arm._replace(least=np.minimum(arm.least, near)))
-        return replace(self, arms=tuple(arms))
-
-    def depths(self, geometry: Geometry) -> dict[int, Numbers]:
-        """Return how deep forearm or hand of each arm are (F) [Blender units], by the numbers of their tips."""
-        axes = self.capsules.placed(geometry)
-        depths = {}
-        for arm in self.arms:
-            near = np.stack([axes.nearest(link).distances for link in _links(arm, geometry)])
-            depths[arm.tip] = np.maximum(arm.least - near, 0.0).max((0, 1))
-        return depths
-
-    def take(self, columns: Columns) -> Thickness:
-        """The thickness in those of the poses."""
-        return replace(self, arms=tuple(arm._replace(least=at(arm.least, columns)) for arm in self.arms))
-
-
-def _links(arm: Arm, geometry: Geometry) -> tuple[Segments, Segments]:
-    """Return the forearm and the hand of an arm."""
-    elbow, wrist = geometry.heads[arm.joints.middle], geometry.heads[arm.joints.end]
-    return Segments(elbow, wrist), Segments(wrist, geometry.tip(arm.tip))
-
-
-def thickness_of(body: Body, factor: float) -> Thickness | None:
-    """Return the thickness of a body times a factor; None without any, or where no arm reaches round a trunk.
-
-    What touches in the rest pose may do so in every pose.
-    """
-    tree, parts, swivels = body.tree, body.tree.anatomy.parts, dict(limbs_with_swivel(body.tree))
-    arms, legs = (
-        [limb for limb in tree.anatomy.limbs if parts[limb.upper] == part] for part in (Part.UPPER_ARM, Part.THIGH)
-    )
-    sides = legs if len(legs) > 1 else arms
-    if factor <= 0.0 or len(sides) < 2 or not any(arm.upper in swivels and arm.has_end for arm in arms):
-        return None
-    rest = Geometry(tree, states_of([body.rest_pose()]))
-    found = _Found(rest)
-    trunk = _add_trunk(found, arms, sides)
-    for leg in legs:
-        found.add_bone(leg.upper, rest.heads[leg.middle, :, 0], _THIGH)
-    for number, tip in enumerate(tree.tips):
-        if parts[tip.joint] == Part.SIMPLE:
-            head, top = rest.heads[tip.joint, :, 0], rest.tip(number)[:, 0]
-            if np.linalg.norm(top - head) < _LEAST_HEAD * np.linalg.norm(trunk):
-                top = head + _LEAST_HEAD * trunk
-            found.add_bone(tip.joint, top, _HEAD, _HEAD_ENDS)
-    own = {arm.upper: found.add_bone(arm.upper, rest.heads[arm.middle, :, 0], _UPPER_ARM) for arm in arms}
-    capsules, keeping = found.capsules(factor), []
-    for arm in arms:
-        if arm.upper in swivels and arm.has_end:
-            end = swivels[arm.upper]
-            thick = _FOREARM * lengths(rest.heads[arm.end] - rest.heads[arm.middle])
-            thin = _HAND * lengths(rest.tip(end) - rest.heads[arm.end])
-            least = np.stack([capsules.radii[:, None] + factor * each for each in (thick, thin)])
-            least[:, own[arm.upper]] = 0.0
-            keeping.append(Arm(arm, end, least))
-    return Thickness(capsules, tuple(keeping)).allowing(rest)
-
-
-def _add_trunk(found: _Found, arms: Sequence[TwoPartLimb], sides: Sequence[TwoPartLimb]) -> Numbers:
-    """Add the trunk in two parts that bend with the spine; return its way (3) from hips to shoulders."""
-    tree, heads = found.rest.tree, found.rest.heads[..., 0]
-    uppers = [arm.upper for arm in arms]
-    across = heads[sides[0].upper] - heads[sides[1].upper]
-    across /= max(float(np.linalg.norm(across)), 1e-300)
-    hips = heads[0] if sides is arms else heads[[leg.upper for leg in sides]].mean(0)
-    beside = (heads[uppers] - hips) @ across
-    shoulders = (heads[uppers] - beside[:, None] * across).mean(0)
-    spine = np.flatnonzero(tree.above[:, uppers].all(1)).tolist()
-    spine = [j for j in spine if tree.anatomy.parts[j] in (Part.HIPS, Part.TRUNK)] or [0]
-    carriers = spine[0], spine[len(spine) // 2], spine[-1]
-    top = hips + _TOP * (shoulders - hips)
-    places = hips, 0.5 * (hips + top), top
-    deep = _THICK * float(np.linalg.norm(shoulders - hips))
-    broad = max(_BROAD * float(np.abs(beside).mean()), deep)
-    for joints, ends in zip(pairwise(carriers), pairwise(places), strict=True):
-        found.add(joints, ends, deep, across, 1.0 - deep / broad)
-    way: Numbers = shoulders - hips
-    return way
-
-
-class _Found:
-    """Capsules that are found in a rest pose, one after the other."""
-
-    def __init__(self, rest: Geometry) -> None:
-        self.rest = rest
-        self._each: list[tuple[tuple[int, int], list[Numbers], float, Numbers, float]] = []
-
-    def add(self, joints: tuple[int, int], ends: Sequence[Numbers], radius: float, across: Numbers, flat: float) -> int:
-        """Add a capsule between two places (3) that joints carry; return its number."""
-        frames = self.rest.frames[..., 0]
-        own = [frames[joint, :, :3].T @ (end - frames[joint, :, 3]) for joint, end in zip(joints, ends, strict=True)]
-        self._each.append((joints, own, radius, frames[joints[0], :, :3].T @ across, flat))
-        return len(self._each) - 1
-
-    def add_bone(self, joint: int, end: Numbers, share: float, ends: tuple[float, float] = (0.0, 1.0)) -> int:
-        """Add a round capsule between shares of the way from a joint to an end (3), that thick beside its length."""
-        head = self.rest.heads[joint, :, 0]
-        places = [head + each * (end - head) for each in ends]
-        return self.add((joint, joint), places, share * float(np.linalg.norm(end - head)), np.zeros(3), 0.0)
-
-    def capsules(self, factor: float) -> Capsules:
-        """Return all of them, so many times as thick."""
-        joints, points, radii, across, flat = zip(*self._each, strict=True)
-        return Capsules(np.array(joints), np.array(points), factor * np.array(radii), np.array(across), np.array(flat))
-
-
 def cleared(
-    tree: Tree, states: States, thickness: Thickness, tasks: Sequence[Task], fps: float, smoothing: float
+    tree: Tree,
+    states: States,
+    thickness: Thickness | None,
+    tasks: Sequence[Task],
+    fps: float,
+    smoothing: float,
+    comfort: Sequence[Comfort] = (),
+    on_the_way: Mask | None = None,
 ) -> Work[States]:
     """Return the states (F) with arms that stay out of the capsules; what the tasks ask of their tips stays as it is.
 
-    An arm that would have to leap for it stays as it is in the frames around.
+    Before that limbs have their comfort. An arm that would have to leap for it stays as it is in the frames around.
+    Tips that are `on_the_way` (F) may be led round obstacles.
     """
-    thickness = _inside(tree, states, thickness)
-    if not thickness.arms:
+    if comfort:
+        states = comforted(tree, states, comfort, tasks)
+    thickness = thickness and _inside(tree, states, thickness)
+    if thickness is None or not thickness.arms:
         return states
     found = rotations = tree.rotations(states)
-    for arm in _arms(tree, states, rotations, thickness, tasks):
-        runs = _runs(arm.deep, round(_AROUND * fps))
+    for arm in _arms(tree, states, rotations, thickness, tasks, on_the_way):
+        runs = _runs(arm.deep, round((_AROUND if arm.up is None else _LONG_AROUND) * fps))
         while runs:
             frames = runs.pop()
             turned = _Arm(arm.take(frames)).cleared(time_weight(fps, smoothing))
@@ -258,8 +112,93 @@ def pushed_out(tree: Tree, states: States, thickness: Thickness, tasks: Sequence
 
 def _inside(tree: Tree, states: States, thickness: Thickness) -> Thickness:
     """Return the thickness with the arms alone that are inside it in any of the states."""
-    depths = thickness.depths(Geometry.of(tree, states))
-    return replace(thickness, arms=tuple(arm for arm in thickness.arms if depths[arm.tip].any()))
+    geometry = Geometry.of(tree, states)
+    axes = thickness.capsules.placed(geometry)
+    arms = [arm for arm in thickness.arms if (arm.too_near(axes, geometry) > 0.0).any()]
+    return replace(thickness, arms=tuple(arms))
+
+
+class Comfort(NamedTuple):
+    """The comfort of the limb that ends in a tip, in F poses: by the weights of gravity and of a pose to keep.
+
+    `up` (3, F or 1) is the unit vector against gravity, `kept` has the rotations (4, F or 1) of joints by number.
+    """
+
+    tip: int
+    gravity: float
+    up: Numbers
+    keeping: float
+    kept: Mapping[int, Numbers]
+
+    def take(self, columns: Columns) -> Comfort:
+        """The comfort in those of the poses."""
+        kept = {joint: at(rotation, columns) for joint, rotation in self.kept.items()}
+        return self._replace(up=at(self.up, columns), kept=kept)
+
+    def wishes(self, limb: LimbOfBody, given: Numbers, share: float) -> list[Task]:
+        """Return what is comfortable as tasks of the limb alone, of which so large a share counts.
+
+        What that leaves free stays near the rotations (n, 4, F) that are `given`.
+        """
+        found, length = list[Task](), RADIAN * limb.tree.size * share
+        if self.gravity:
+            found.append(EffortTask(length=length * self.gravity, tolerance=np.ones(1), level=2, up=self.up))
+        if self.keeping and all(joint in self.kept for joint in limb.joints):
+            each = np.broadcast_arrays(*(self.kept[joint] for joint in limb.joints))
+            rotations = normalized(np.array(each))
+            own = length * self.keeping
+            found.append(NearTask(length=own, tolerance=np.ones(1), level=2, tree=limb.tree, rotations=rotations))
+        own = length * _NEAR_GIVEN * max(self.gravity, self.keeping)
+        return [*found, NearTask(length=own, tolerance=np.ones(1), level=2, tree=limb.tree, rotations=given)]
+
+
+def comforted(tree: Tree, states: States, comfort: Sequence[Comfort], tasks: Sequence[Task]) -> States:
+    """Return states (F) whose limbs are comfortable in what their goals leave free, by the joints that only they have.
+
+    What becomes of neighbouring frames is evened, so that a nearly straight limb does not turn over at once.
+    """
+    rotations, geometry = tree.rotations(states), Geometry.of(tree, states)
+    found = rotations.copy()
+    for each in comfort:
+        above = tree.above[:, tree.tips[each.tip].joint]
+        others = [tip.joint for number, tip in enumerate(tree.tips) if number != each.tip]
+        own = np.flatnonzero(above & ~tree.above[:, others].any(1))
+        own = own[own > 0]
+        if not len(own):
+            continue
+        limb = LimbOfBody.of(tree, int(own[0]), each.tip, rotations)
+        given, asked = (
+            limb.frames(tree, geometry, rotations),
+            [unwrapped(task) for task in tasks if task.tip == each.tip],
+        )
+        goals = _as_they_are(limb.tree, given, asked)
+        poles = [limb.own(task, tree) for task in asked if isinstance(task, PoleTask)]
+        settled = given.copy()
+        settle_preferences(
+            limb.tree, settled, [*goals, *poles], each.wishes(limb, limb.tree.rotations(given), LOWER if poles else 1.0)
+        )
+        posture = Posture(limb.tree, given)
+        offsets = posture.offsets(settled)
+        for _ in range(_EVENED):
+            beside = np.pad(offsets, ((0, 0), (1, 1)), "edge")
+            offsets = 0.5 * offsets + 0.25 * (beside[:, 2:] + beside[:, :-2])
+        settled = posture.states(offsets)
+        if goals:
+            descend(limb.tree, settled, goals)
+        found[list(limb.joints)] = limb.tree.rotations(settled)
+    return tree.posed(found, states)
+
+
+def _as_they_are(tree: Tree, states: States, tasks: Sequence[Task]) -> list[Task]:
+    """Return goals of a limb alone that keep its tip, and its turn if the tasks ask for one, where states have them."""
+    places, turns = _fixes(tasks)
+    goals, geometry, near = list[Task](), Geometry(tree, states), np.array([_EXACT * tree.size])
+    if places:
+        goals.append(point_task(geometry.tip(), near))
+    if turns:
+        length = RADIAN * tree.size
+        goals.append(OrientTask(rotation=geometry.tip_rotation(), length=length, tolerance=near, level=0))
+    return goals
 
 
 class _Given(NamedTuple):
@@ -270,15 +209,23 @@ class _Given(NamedTuple):
     tasks: Sequence[Task]
     clear: ClearTask
     deep: Mask
+    up: Numbers | None = None  # where there are obstacles
+    free: Mask | None = None  # frames in which the tip may be led round them
 
     def take(self, frames: Indices) -> _Given:
         """Return the arm in some frames."""
         states, clear = self.states.take(frames), self.clear.take(frames)
-        return self._replace(states=states, clear=clear, deep=self.deep[frames])
+        free = None if self.free is None else self.free[frames]
+        return self._replace(states=states, clear=clear, deep=self.deep[frames], free=free)
 
 
 def _arms(
-    tree: Tree, states: States, rotations: Numbers, thickness: Thickness, tasks: Sequence[Task]
+    tree: Tree,
+    states: States,
+    rotations: Numbers,
+    thickness: Thickness,
+    tasks: Sequence[Task],
+    on_the_way: Mask | None = None,
 ) -> Iterator[_Given]:
     """The arms of a body with these states (F) and rotations (n, 4, F), but for those with a twist that is animated."""
     geometry = Geometry.of(tree, states)
@@ -287,11 +234,45 @@ def _arms(
         limb = LimbOfBody.of(tree, arm.joints.upper, arm.tip, rotations)
         if limb.tree.held:
             continue
-        given = limb.frames(tree, geometry, rotations)
-        least = np.array([_SHALLOW * limb.tree.size])
-        clear = ClearTask(axes=axes, least=arm.least, joints=_LINKS, length=1.0, tolerance=least)
+        given, own = limb.frames(tree, geometry, rotations), [unwrapped(task) for task in tasks if task.tip == arm.tip]
+        shallow = np.array([SHALLOW * limb.tree.size])
+        clear = ClearTask(axes=axes, least=arm.least, joints=_LINKS[-len(arm.least) :], length=1.0, tolerance=shallow)
+        if arm.avoided is not None:
+            weights = np.ones((arm.least.shape[1], len(given)))
+            weights[-len(arm.avoided.volumes) :] = _SOLID * arm.avoided.weight
+            clear = replace(
+                clear, axes=arm.around(axes), least=_reachable(arm, geometry, own, on_the_way), weights=weights
+            )
         deep = ~System(limb.tree, given, [clear]).met
-        yield _Given(limb, given, [unwrapped(task) for task in tasks if task.tip == arm.tip], clear, deep)
+        around = (None, None) if arm.avoided is None else (arm.avoided.up, on_the_way)
+        yield _Given(limb, given, own, clear, deep, *around)
+
+
+def _reachable(arm: Arm, geometry: Geometry, tasks: Sequence[Task], free: Mask | None) -> Numbers:
+    """Return the distances that an arm keeps (3, c, F), from obstacles no larger than what cannot move is away.
+
+    These are its shoulder, and by its goals the tip, the wrist and so the hand.
+    """
+    assert arm.avoided is not None
+    places, turns = _fixes(tasks)
+    _, forearm, hand = links_of_arm(arm, geometry)
+    shoulder, wrist, tip = geometry.heads[arm.joints.upper], forearm.end, hand.end
+    fixed = [[Segments(shoulder, shoulder)], [Segments(wrist, wrist)] if turns else [], []]
+    if places:
+        fixed[2] = [hand if turns else Segments(tip, tip)]
+    least = np.repeat(arm.least, len(tip[0]), -1) if arm.least.shape[-1] == 1 else arm.least.copy()
+    for row, segments in enumerate(fixed):
+        for segment in segments:
+            near = [volume.nearest(segment).distances[0] for volume in arm.avoided.volumes]
+            own = least[row, -len(near) :]
+            np.minimum(own, near, out=own, where=np.array(True) if free is None or row == 0 else ~free)
+    return least
+
+
+def _fixes(tasks: Sequence[Task]) -> tuple[bool, bool]:
+    """Tell whether the tasks of a tip fix its place, and its rotation with that."""
+    places = any(isinstance(task, PlaceTask) for task in tasks)
+    return places, places and any(not isinstance(task, PlaceTask | PoleTask) for task in tasks)
 
 
 def _runs(deep: Mask, around: int) -> list[Indices]:
@@ -321,17 +302,15 @@ class _Arm:
     """An arm in F frames that follow one another; its first and last one stay as they are unless they are too deep."""
 
     def __init__(self, arm: _Given) -> None:
-        self._limb, given, tasks, self._clear, deep = arm
+        self._limb, given, tasks, self._clear, deep, self._up, free = arm
         self._tree, self._given, limb = arm.limb.tree, given, arm.limb
         ends = np.unique([0, len(given) - 1])
         self._held = ends[~deep[ends]]
-        geometry, near = Geometry(limb.tree, given), np.array([_EXACT * limb.tree.size])
-        self._tip, self._goals = geometry.tip(), list[Task]()
-        if any(isinstance(task, PlaceTask) for task in tasks):
-            self._goals.append(point_task(self._tip, near))
-            if any(not isinstance(task, PlaceTask | PoleTask) for task in tasks):
-                turn, length = geometry.tip_rotation(), RADIAN * limb.tree.size
-                self._goals.append(OrientTask(rotation=turn, length=length, tolerance=near, level=0))
+        self._tip, self._goals = Geometry(limb.tree, given).tip(), _as_they_are(limb.tree, given, tasks)
+        self._kept: list[Task] = self._goals
+        if free is not None:
+            present = (~free).astype(float)
+            self._kept = [FadedTask(task=goal, rest=np.zeros((1, 1)), present=present) for goal in self._goals]
 
     def cleared(self, time: float) -> Numbers | None:
         """Return the rotations (n, 4, F) of the joints of the arm as it is cleared; None where it would leap.
@@ -339,25 +318,33 @@ class _Arm:
         `time` is the usual weight of changes from frame to frame.
         """
         tree, posture = self._tree, Posture(self._tree, self._given)
-        for calm in _CALM:
+        best, least = None, (np.inf, np.inf)
+        for calm in _CALM if self._up is None else _CALM_AROUND:
             begun = self._swivelled(calm * time) if self._goals else self._given
             if np.abs(np.diff(posture.offsets(begun))).max(initial=0.0) > _TOO_HASTY * _HASTY:
                 continue
             is_clear = System(tree, begun, [self._clear]).met.all()
             turned = begun if is_clear else self._turned(begun, calm * time)
-            if self._goals and not System(tree, turned, self._goals).met.all():
-                descend(tree, turned, self._goals)
+            if self._goals and not System(tree, turned, self._kept).met.all():
+                descend(tree, turned, self._kept)
             turned.put(self._held, self._given.take(self._held))
             change = np.abs(np.diff(posture.offsets(turned))).max(initial=0.0)
-            if change <= _HASTY:
+            if change > _HASTY:
+                continue
+            if self._up is None:
                 return tree.rotations(turned)
-        return None
+            left = float((~System(tree, turned, [self._clear]).met).sum())
+            if (left, change) < least:
+                best, least = tree.rotations(turned), (left, change)
+            if not left and change <= _GENTLE:
+                break
+        return best
 
     def pushed_out(self) -> Numbers:
         """Return the rotations (n, 4, 1) of the joints of the arm after a few steps out of the capsules."""
         turned = self._turned(self._given, 0.0, _IN_A_MOVE)
         if self._goals:
-            descend(self._tree, turned, self._goals)
+            descend(self._tree, turned, self._kept)
         return self._tree.rotations(turned)
 
     def _swivelled(self, time: float) -> States:
@@ -365,7 +352,7 @@ class _Arm:
         tree, given, near, form = self._tree, self._given, np.array([self._tree.size]), self._limb.form
         flexion = None if form.flexion is None else np.array(form.flexion, float)[:, None]
         bones = TwoBones(tree, given, [goal.within(near) for goal in self._goals], tree.rotations(given), flexion)
-        cost, depths = SwivelCost(bones, _SOFTLY), _Depths(bones, given, self._tip, self._clear)
+        cost, depths = SwivelCost(bones, _SOFTLY), _Depths(bones, given, self._tip, self._clear, self._up)
 
         def every(swivels: Numbers, frames: Indices) -> Numbers:
             return cost(swivels, frames) + depths(swivels, frames)
@@ -380,11 +367,15 @@ class _Arm:
         own = np.tile(np.eye(tree.columns), (len(states), 1, 1))
         own[self._held] *= _HELD
         for _ in range(steps):
-            system = System(tree, found, [*self._goals, self._clear])
+            system = System(tree, found, [*self._kept, self._clear])
             errors, levels = system.errors()
             into = [posture.columns(system.geometry, np.broadcast_to(each, offsets.shape)) for each in basis]
             rows = np.einsum("rkf,ckf->frc", system.jacobian(), np.array(into))
             weighted = rows * (np.where(levels == self._clear.level, _DEEP, _FIRM) / tree.size**2)[:, None]
+            if self._clear.weights.shape[0] > 1:
+                own_rows = slice(-self._clear.count, None)
+                by_axis = np.tile(self._clear.weights, (self._clear.count // len(self._clear.weights), 1))
+                weighted[:, own_rows] *= by_axis.T[:, :, None]
             right = np.einsum("frc,rf->fc", weighted, errors) - (offsets + time * roughness(offsets)).T
             change = _over_time(rows.swapaxes(1, 2) @ weighted + own, right, time).T
             change *= np.minimum(1.0, _LARGEST / np.maximum(np.abs(change).max(0), 1e-300))
@@ -398,8 +389,11 @@ class _Arm:
 class _Depths:
     """The cost [rad^2] of the depths at which swivels have forearm and hand in the capsules."""
 
-    def __init__(self, bones: TwoBones, frames: States, tip: Numbers, clear: ClearTask) -> None:
-        self._clear, self._size, self._tip = clear, bones.tree.size, tip
+    def __init__(
+        self, bones: TwoBones, frames: States, tip: Numbers, clear: ClearTask, up: Numbers | None = None
+    ) -> None:
+        """Cost what is deep in F frames, whose tips stay at a place (3, F); with `up` raised elbows cost as well."""
+        self._clear, self._size, self._tip, self._up = clear, bones.tree.size, tip, up
         upper, lower = (np.array(joint.offset, float)[:, None] for joint in bones.tree.joints[1:])
         elbow = rotate(bones.upper, np.broadcast_to(upper, bones.axis.shape))
         wrist = elbow + rotate(bones.lower, np.broadcast_to(lower, bones.axis.shape))
@@ -409,6 +403,10 @@ class _Depths:
             along = dot(place, bones.axis) * bones.axis
             middle = rotate(root, bones.head + along) + frames.place
             self._circles.append((middle, rotate(root, place - along), rotate(root, cross(bones.axis, place))))
+        self._shoulder = rotate(root, np.broadcast_to(bones.head, bones.axis.shape)) + frames.place
+        if up is not None:  # the elbow at swivel 0 is that of the arm as given
+            middle, out, _ = self._circles[0]
+            self._high = np.maximum(dot(up, self._shoulder), dot(up, middle + out))
 
     def __call__(self, swivels: Numbers, frames: Indices) -> Numbers:
         """Costs (k, n) of swivels (k, n or 1) at n frames."""
@@ -419,11 +417,16 @@ class _Depths:
             middle[:, every] + cosine * out[:, every] + sine * side[:, every] for middle, out, side in self._circles
         ]
         axes, cost = self._clear.axes.take(every), np.zeros(len(every))
+        if len(self._clear.joints) == len(_LINKS):
+            points = [self._shoulder[:, every], *points]
         links = pairwise((*points, self._tip[:, every]))
         for (begin, end), least in zip(links, self._clear.least, strict=True):
             depths = np.maximum(at(least, every) - axes.nearest(Segments(begin, end)).distances, 0.0)
-            cost += (depths * depths).sum(0)
+            cost += (at(self._clear.weights, every) * depths * depths).sum(0)
         found: Numbers = _DEEP / self._size**2 * cost.reshape(swivels.shape)
+        if self._up is not None:
+            raised = np.maximum(dot(self._up, points[-2]) - self._high[every], 0.0)
+            found += _RAISED / self._size * raised.reshape(swivels.shape)
         return found
 
 

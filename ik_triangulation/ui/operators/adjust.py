@@ -18,6 +18,7 @@ from bpy.types import Context, Operator, PropertyGroup, UILayout
 from ...presets import file as preset_file
 from ...presets import find_preset, names, shown_as
 from ...presets import limb as preset_limb
+from ...rig import body as rig_body
 from ...rig import limb as rig_limb
 from ...settings import TABLE, IKT_PG_joint, KeySettings, PostureSettings, given
 from ..context import active_armature, active_chain
@@ -68,6 +69,12 @@ def changed(operator: Operator, own: Mapping[str, Any]) -> dict[str, Any]:
             setattr(operator, name, value)
             begun[name] = getattr(operator, name)
     return found
+
+
+def with_comfort(operator: Operator, body: rig_body.RigBody, tip: str) -> rig_body.RigBody:
+    """Return a body with the comfort of the limb that ends in `tip` as changed in the operator."""
+    limbs = (adjusted(operator, [limb], *COMFORT)[0] if limb.tip == tip else limb for limb in body.limbs)
+    return replace(body, limbs=tuple(limbs))
 
 
 def different(operator: Operator) -> dict[str, Any]:

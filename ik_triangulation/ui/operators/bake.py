@@ -50,6 +50,7 @@ from .adjust import (
     draw_preset,
     draw_reduction,
     load_preset,
+    with_comfort,
 )
 from .base import IKOperator, JobOperator, report_outcome
 from .limbs import other_object
@@ -70,6 +71,7 @@ class POSE_OT_ik_triangulation_solve(PresetChoice, ComfortAdjustments, IKOperato
         body = active_body(context)
         if body is not None:
             where = context.scene, context.view_layer
+            body = with_comfort(self, body, active_bone(context).name)
             posed = poses.solve_body_pose(body, *where, key=key)
             return self.conclude(lambda: report_outcome(self, context, [tips.with_followers(posed, body, *where)]))
         with ExitStack() as undo:
@@ -172,7 +174,7 @@ class _AdjustableBake(FrameRange, ComfortAdjustments, KeyAdjustments, JobOperato
         edge = changed(self, {"soft_edge": bone.ik_triangulation.soft_edge})
         if edge:
             rig = replace(rig, limbs=tuple(replace(limb, **edge) for limb in rig.limbs))
-        return bakes.BodyBake(rig, span, replace(settings, **given))
+        return bakes.BodyBake(with_comfort(self, rig, bone.name), span, replace(settings, **given))
 
     def report_result(self, context: Context, result: "Sequence[reporting.Report]") -> set[str]:
         return report_outcome(self, context, result)
@@ -395,7 +397,7 @@ class POSE_OT_ik_triangulation_reach(PresetChoice, ComfortAdjustments, KeyAdjust
     def _body_job(self, context: Context, body: "rig_body.RigBody", bone: PoseBone) -> "Job[reporting.Report]":
         """Reach with a body by the settings that are saved on this bone, or changed in the operator."""
         stops, chosen = self._stops_and_settings(bone)
-        settings = keys.body_settings(body, bone.name)
+        body, settings = with_comfort(self, body, bone.name), keys.body_settings(body, bone.name)
         given = changed(self, {name: getattr(settings, name) for name in REDUCTION})
         if "reduce_tolerance" in given:
             given["within"] = dict.fromkeys(body.tips, given["reduce_tolerance"])

@@ -10,7 +10,7 @@ from ...items import SOLVER_ROWS, WHOLE_SOLVERS
 from ...rig.scene_objects import PICTURE, VOLUME, legend_of
 from ...rig.units import distance_text, length_text
 from .. import preferences
-from ..context import active_bone, map_of
+from ..context import active_bone, is_in_body, map_of
 from ..last_result import solver_label
 from ..operators.map import (
     POSE_OT_ik_triangulation_duel,
@@ -37,16 +37,25 @@ class VIEW3D_PT_ik_triangulation_advanced(LimbPanel, Panel):
         column = self.column(context)
         limb = active_bone(context).ik_triangulation
         choice(column, limb, "solver", context)
-        paragraph(column, SOLVER_ROWS[limb.solver].description, context)
+        in_body = limb.solver not in WHOLE_SOLVERS and is_in_body(active_bone(context))
+        if in_body:
+            paragraph(column, "Part of a body, which Natural solves: this method is for single limbs", context, "INFO")
+        else:
+            paragraph(column, SOLVER_ROWS[limb.solver].description, context)
         row = _removable(column, active_bone(context), VOLUME, context)
         row.operator(POSE_OT_ik_triangulation_show_reach.bl_idname, icon="SHADING_RENDERED")
         _draw_legend(column, active_bone(context), VOLUME, context, _SHARE)
         if not preferences.shows_all(context, limb):
             return
-        for name in ("tolerance", "angle_tolerance", "iterations"):
+        for name in ("tolerance", "angle_tolerance"):
             column.prop(limb, name)
+        own = column
+        if in_body:
+            own = column.column()
+            own.active = False
+        own.prop(limb, "iterations")
         if limb.solver not in WHOLE_SOLVERS:
-            column.prop(limb, "finish")
+            own.prop(limb, "finish")
         if limb.finish or limb.solver in WHOLE_SOLVERS:
             column.prop(limb, "seed")
 

@@ -199,7 +199,7 @@ class VIEW3D_PT_ik_triangulation_posture(LimbPanel, Panel):
 
 def _draw_motion(column: UILayout, limb: PropertyGroup, context: Context) -> None:
     """Draw what relates the frames of a bake; Natural solves all of them together from the pose made by hand."""
-    natural = limb.solver in WHOLE_SOLVERS
+    natural = limb.solver in WHOLE_SOLVERS or is_in_body(active_bone(context))
     smooth = column.column()
     smooth.active = natural or limb.finish
     smooth.prop(limb, "smoothing", slider=True)

@@ -16,7 +16,8 @@ from ik_triangulation.kinematics.body import states_of
 from ik_triangulation.kinematics.body_anatomy import BodyAnatomy, Part, TwoPartLimb
 from ik_triangulation.motion.body_easing import largest_turns
 from ik_triangulation.solvers.body import clearing
-from ik_triangulation.solvers.body.clearing import cleared, pushed_out, thickness_of
+from ik_triangulation.solvers.body.clearing import cleared, pushed_out
+from ik_triangulation.solvers.body.thickness import thickness_of
 
 FRAMES, FPS = 25, 24.0
 SHALLOW = 0.0065  # a hundredth of an arm: less moves nothing
