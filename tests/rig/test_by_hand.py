@@ -143,6 +143,9 @@ def test_a_body_is_shown_by_hand_without_its_baked_keys_and_all_comes_back():
             curve.keyframe_points[1].type = "EXTREME"
             for point in curve.keyframe_points:
                 point.interpolation = "LINEAR"
+    turn(rig, "foot.R", (1, 3, 5), (0.2, 0.4, 0.6), "GENERATED")
+    muted = curve_of(rig, "foot.R", 1)
+    muted.mute = True
     hips = rig.pose.bones[body.hips]
     hips.location = (0.1, 0.2, 0.3)
     hips.keyframe_insert("location", frame=1, keytype="GENERATED")
@@ -154,6 +157,7 @@ def test_a_body_is_shown_by_hand_without_its_baked_keys_and_all_comes_back():
         assert shown_angles(rig, "shin.R", (1, 3, 5)) == pytest.approx([0.0] * 3, abs=1e-6)
         assert shown_angles(rig, "thigh.R", (1, 3, 5)) == pytest.approx([0.4] * 3, abs=1e-6)
         assert tuple(hips.location) == (0.0, 0.0, 0.0)
+        assert (muted.mute, len(muted.keyframe_points)) == (True, 3), "what is not played stays"
         scene.frame_set(2)
     assert contents() == before
     with shown_by_hand(body, scene, layer, (1.0, 5.0)):  # a key amid baked ones corrects these
