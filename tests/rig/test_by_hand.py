@@ -8,7 +8,7 @@ import pytest
 
 from ik_triangulation.jobs.bake import bake
 from ik_triangulation.jobs.pose import solve_pose
-from ik_triangulation.rig.by_hand.keys import made_by_hand_of
+from ik_triangulation.rig.by_hand.keys import made_by_hand_of, remember_before, remember_written
 from ik_triangulation.rig.by_hand.reference import is_as_by_hand, shown_by_hand
 from ik_triangulation.rig.keyframes import generated
 from ik_triangulation.rig.limb import Limb
@@ -150,6 +150,10 @@ def test_a_body_is_shown_by_hand_without_its_baked_keys_and_all_comes_back():
     hips.location = (0.1, 0.2, 0.3)
     hips.keyframe_insert("location", frame=1, keytype="GENERATED")
     assert not is_as_by_hand(body, scene)
+    arm = rig.pose.bones["forearm.L"]
+    remember_before(arm, (1.0, 0.0, 0.0, 0.0))
+    arm.rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
+    remember_written([arm])
     scene.frame_set(2)
     before = contents()
     with shown_by_hand(body, scene, layer):
@@ -157,6 +161,7 @@ def test_a_body_is_shown_by_hand_without_its_baked_keys_and_all_comes_back():
         assert shown_angles(rig, "shin.R", (1, 3, 5)) == pytest.approx([0.0] * 3, abs=1e-6)
         assert shown_angles(rig, "thigh.R", (1, 3, 5)) == pytest.approx([0.4] * 3, abs=1e-6)
         assert tuple(hips.location) == (0.0, 0.0, 0.0)
+        assert shown_angles(rig, "forearm.L", (2,)) == pytest.approx([0.0], abs=1e-6), "posed, and not by hand"
         assert (muted.mute, len(muted.keyframe_points)) == (True, 3), "what is not played stays"
         scene.frame_set(2)
     assert contents() == before

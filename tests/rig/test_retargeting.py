@@ -69,7 +69,7 @@ def test_arms_and_legs_without_a_common_bone_are_refused_by_name():
     bpy.ops.object.mode_set(mode="EDIT")
     rig.data.edit_bones[part_of(rig, "Mixamo", "spine").name].parent = None
     bpy.ops.object.mode_set(mode="POSE")
-    with pytest.raises(ChainError, match="Arms and legs of '.*' hang on no common bone"):
+    with pytest.raises(ChainError, match=r"Arms and legs of '.*' hang on no common bone"):
         Figure(rig)
 
 
