@@ -22,7 +22,6 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from functools import cache
 from itertools import accumulate
 from pathlib import Path
 
@@ -173,7 +172,6 @@ def recorded(copy, room, folder):
     return json.loads(place.read_text(encoding="utf-8"))
 
 
-@cache
 def reads_source(file):
     """Tell whether a file has tests that read the source of the package, and so run no line of it."""
     return any(words in (ROOT / file).read_text(encoding="utf-8") for words in READING)
@@ -194,7 +192,9 @@ def tests_of(mutation, tests, lines):
     if 0 in found:  # before the first test
         found |= {number for each, some in lines.items() if each.startswith(f"{module}:") for number in some}
         found = found - {0} or set(range(1, len(tests) + 1))  # of one that defines settings alone, all
-    found |= {number for number, (_, name) in enumerate(tests, 1) if reads_source(name.partition("::")[0])}
+    files = [name.partition("::")[0] for _, name in tests]
+    reading = set(filter(reads_source, set(files)))
+    found |= {number for number, file in enumerate(files, 1) if file in reading}
     return [name for _, name in sorted(tests[number - 1] for number in found)]
 
 
