@@ -33,6 +33,7 @@ FLIPPED.update({ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: 
 SWAPPED = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.FloorDiv: "/", ast.Mod: "*", ast.Pow: "*"}
 FIRST = {"min", "max", "abs", "clip", "minimum", "maximum", "round", "sorted"}  # calls that may be left out
 DROPPED = ast.Raise, ast.AugAssign, ast.Continue, ast.Break
+READING = "sources import", "import translations"  # in a file of tests that read the source of the package
 
 
 def new_expression(node, text):
@@ -171,8 +172,16 @@ def recorded(copy, room, folder):
     return json.loads(place.read_text(encoding="utf-8"))
 
 
+def reads_source(file):
+    """Tell whether a file has tests that read the source of the package, and so run no line of it."""
+    return any(words in (ROOT / file).read_text(encoding="utf-8") for words in READING)
+
+
 def tests_of(mutation, tests, lines):
-    """Return the tests that run the line of a mutation, quickest first; of one that is only imported, its module's."""
+    """Return the tests that run the line of a mutation, quickest first; of one that is only imported, its module's.
+
+    Tests that read the source, as those of translations do, are always among them.
+    """
     path, line, _, end, _ = mutation
     module, source = path.relative_to(ROOT / "ik_triangulation").as_posix(), path.read_bytes()
     last = source[:end].count(b"\n") + 1
@@ -183,6 +192,9 @@ def tests_of(mutation, tests, lines):
     if 0 in found:  # before the first test
         found |= {number for each, some in lines.items() if each.startswith(f"{module}:") for number in some}
         found = found - {0} or set(range(1, len(tests) + 1))  # of one that defines settings alone, all
+    files = [name.partition("::")[0] for _, name in tests]
+    reading = set(filter(reads_source, set(files)))
+    found |= {number for number, file in enumerate(files, 1) if file in reading}
     return [name for _, name in sorted(tests[number - 1] for number in found)]
 
 

@@ -35,6 +35,7 @@ ONE = {
     *("ui/test_modal_job.py", "ui/test_manual.py", "ui/test_translation.py", "ui/operators/test_map.py"),
     *("ui/operators/test_edit.py", "ui/operators/test_redo_panels.py", "ui/operators/test_trail_drag.py"),
     *("ui/overlay/test_shells.py", "ui/overlay/test_figure.py", "ui/overlay/test_labels.py"),
+    *("ui/overlay/test_kept_sketches.py", "ui/overlay/test_redraw.py"),
     *("rig/anatomy", "rig/test_target_shape.py", "rig/test_orientation.py", "rig/test_limit_check.py"),
     *("rig/test_carriers.py", "rig/test_channel_runs.py", "rig/test_soft_goals.py", "rig/test_surface.py"),
     # What is solved and said, by ways of Blender's that other files of the room try on both.

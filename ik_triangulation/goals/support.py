@@ -90,7 +90,7 @@ class FloorTask:
 
     def at_level(self, level: int) -> FloorTask:
         """The same task with another priority."""
-        return self if level == self.level else replace(self, level=level)
+        return replace(self, level=level)
 
     def within(self, tolerance: Numbers) -> FloorTask:
         """The same task with another tolerance."""
@@ -294,7 +294,7 @@ class BalanceTask:
 
     def at_level(self, level: int) -> BalanceTask:
         """The same task with another priority."""
-        return self if level == self.level else replace(self, level=level)
+        return replace(self, level=level)
 
     def within(self, tolerance: Numbers) -> BalanceTask:
         """The same task with another tolerance."""

@@ -153,7 +153,7 @@ class PlaceTask:
 
     def at_level(self, level: int) -> PlaceTask:
         """The same task with another priority."""
-        return self if level == self.level else replace(self, level=level)
+        return replace(self, level=level)
 
     def within(self, tolerance: Numbers) -> PlaceTask:
         """The same task with another tolerance."""
@@ -174,7 +174,7 @@ class AngleTask:
 
     def at_level(self, level: int) -> Any:
         """The same task with another priority."""
-        return self if level == self.level else replace(self, level=level)
+        return replace(self, level=level)
 
     def within(self, tolerance: Numbers) -> Any:
         """The same task with another tolerance."""
@@ -219,7 +219,7 @@ class WrappedTask:
 
     def at_level(self, level: int) -> Self:
         """The same task with another priority."""
-        return self if level == self.level else replace(self, task=self.task.at_level(level))
+        return replace(self, task=self.task.at_level(level))
 
     def within(self, tolerance: Numbers) -> Self:
         """The same task with another tolerance."""

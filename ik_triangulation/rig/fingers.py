@@ -59,8 +59,8 @@ class HeldSurface:
         self._places = list(map(Vector, rows.tolist()))
         self._faces: list[tuple[int, ...]] = [tuple(face) for face in at.ravel()[faces].tolist() if len({*face}) == 3]
         self._tree = BVHTree.FromPolygons(self._places, self._faces, all_triangles=True)
-        axes = np.linalg.svd(rows - rows.mean(0), full_matrices=False)[2] if len(rows) > 2 else np.eye(3)
-        self.width = float(np.ptp((rows - rows.mean(0)) @ axes.T, axis=0)[:2].min())  # across its longest side
+        axes = np.linalg.svd(rows - rows.mean(0), full_matrices=False)[2]
+        self.width = float(np.ptp(rows @ axes.T, axis=0)[:2].min())  # across its longest side
 
     @cached_property
     def _around(self) -> dict[int, list[tuple[int, ...]]]:

@@ -13,11 +13,11 @@ from bpy.types import ActionChannelbag, Object, PoseBone
 from ..settings import check_registered
 from .armature import bones_from_tip, find_bone
 from .body import RigBody, stored_contacts
-from .by_hand.keys import counts, keys_by_hand
+from .by_hand.keys import keys_by_hand
 from .dependencies import Node, live_constraints, sources_of
 from .keyframes import generated
 from .keyframes.arrays import get_keys
-from .keyframes.channelbags import channelbag_of, find_curves
+from .keyframes.channelbags import channelbag_of, find_curves, is_muted
 from .keyframes.reading import replaced_in
 from .limb import Limb
 from .rotation import channel
@@ -117,7 +117,7 @@ def _has_hand_keys(bag: ActionChannelbag, path: str) -> bool:
     """Tell whether a property has keys made by hand, or had them before a bake; keys amid baked ones correct these."""
     known = replaced_in(bag, path)
     for index, curve in find_curves(bag, path).items():
-        if not counts(curve):
+        if is_muted(curve):
             continue
         baked = generated(curve)
         if not baked.any():

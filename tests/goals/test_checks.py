@@ -4,9 +4,10 @@
 from math import inf, nan
 
 import pytest
-from mathutils import Vector
+from mathutils import Quaternion, Vector
 
 from ik_triangulation.errors import SettingError, TargetError
+from ik_triangulation.goals import Avoid, Direction, Effort, LookAt, Near, Orientation, Pole
 from ik_triangulation.goals.shapes import (
     MOST_WEIGHT,
     check_finite,
@@ -62,3 +63,29 @@ def test_the_ends_of_the_range_of_weights_are_allowed():
     check_finite("Obstacle", (0.0, -1e30))
     with pytest.raises(SettingError, match="Obstacle is not finite"):
         check_finite("Obstacle", (0.0, nan))
+
+
+GOALS = {
+    "Avoid": (Avoid, ()),
+    "Direction": (Direction, Vector((0.0, 0.0, 1.0))),
+    "Effort": (Effort, Vector((0.0, 0.0, -1.0))),
+    "Look At": (LookAt, Vector((0.0, 0.0, 1.0))),
+    "Near": (Near, (Quaternion(),)),
+    "Orientation": (Orientation, Quaternion()),
+    "Pole": (Pole, Vector((0.0, 0.0, 1.0))),
+}
+
+
+@pytest.mark.parametrize("name", GOALS)
+def test_every_goal_refuses_such_a_weight_by_its_name(name):
+    kind, given = GOALS[name]
+    assert kind(given, weight=0.0).weight == 0.0
+    with pytest.raises(SettingError, match=f"{name} weight"):
+        kind(given, weight=-1.0)
+
+
+@pytest.mark.parametrize("name", ["Direction", "Look At", "Orientation", "Pole"])
+def test_every_goal_refuses_what_is_not_finite_by_its_name(name):
+    kind, given = GOALS[name]
+    with pytest.raises(SettingError, match=name):
+        kind(type(given)((nan, *given[1:])))

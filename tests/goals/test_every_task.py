@@ -12,7 +12,7 @@ from ik_triangulation.goals.comfort import EffortTask, NearTask
 from ik_triangulation.goals.from_goals import CarriedTask
 from ik_triangulation.goals.obstacles import AvoidTask, Axes, Balls, Blocks, ClearTask, Segments
 from ik_triangulation.goals.orientation import LookTask
-from ik_triangulation.goals.support import BalanceTask, FloorTask, Heel, HeelTask, Support
+from ik_triangulation.goals.support import BalanceTask, FloorTask, Heel, HeelTask, Support, balance_task
 from ik_triangulation.goals.task import FadedTask
 from ik_triangulation.kinematics import Free
 from ik_triangulation.kinematics.batch import Geometry, Tree
@@ -109,13 +109,26 @@ def test_some_poses_have_the_errors_and_rows_that_they_have_among_all(task):
 @each_task
 def test_rank_and_tolerance_change_and_nothing_else(task):
     geometry = Geometry(TREE, STATES)
-    other, tight = task.at_level(3), task.within(0.1 * TOLERANCE)
-    assert (other.level, tight.level) == (3, task.level)
+    other, tight = task.at_level(task.level + 1), task.within(0.1 * TOLERANCE)
+    assert (other.level, tight.level) == (task.level + 1, task.level)
     assert tight.tolerance == pytest.approx(0.1 * TOLERANCE)
     assert other.tolerance is task.tolerance
     for changed in (other, tight):
         assert type(changed) is type(task)
         assert np.array_equal(changed.measure(geometry).errors, task.measure(geometry).errors)
+
+
+def test_out_of_a_ball_it_goes_upwards_from_its_very_middle():
+    depth, out = Balls(np.zeros((3, 1)), np.array([0.5])).depth(np.array([[[0.0, 0.3], [0.0, 0.0], [0.0, 0.4]]]))
+    assert depth == pytest.approx(np.array([[0.5, 0.0]]))
+    assert out[0] == pytest.approx(np.array([[0.0, 0.6], [0.0, 0.0], [1.0, 0.8]]))
+
+
+def test_a_centre_of_mass_is_above_its_support_within_a_thousandth_of_the_size():
+    support = MADE["balance"].support
+    task = balance_task(np.array([1.0, 3.0]), np.zeros((2, 3)), support, 2.0)
+    assert task.masses == pytest.approx([0.25, 0.75])
+    assert (task.tolerance, task.support) == (pytest.approx([2e-3]), support)
 
 
 @pytest.mark.parametrize("name", ["floor", "balance", "effort", "near", "avoid", "clear"])

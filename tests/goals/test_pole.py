@@ -6,10 +6,10 @@ from random import Random
 
 import numpy as np
 import pytest
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from ik_triangulation.goals import Point, Pole
-from ik_triangulation.kinematics import EulerLimits, Hinge
+from ik_triangulation.kinematics import EulerLimits, Hinge, Pose
 from ik_triangulation.kinematics.rotation import about
 from ik_triangulation.solvers import solve
 from ik_triangulation.solvers.jacobian import apply_changes
@@ -21,6 +21,7 @@ from ..chains import (
     random_direction,
     straight,
 )
+from ..solvers.test_symmetry import scaled
 from .soft_goals import (
     BONE,
     TRIAL,
@@ -127,3 +128,16 @@ def test_a_pole_bends_no_chain_that_has_to_be_straight():
     for target in (Vector((0.0, 2.0, 0.0)), Vector((0.0, 0.0, 9.0))):
         solution = solve(chain.rest_pose(), Point(target), tolerance=1e-3, soft=[Pole(Vector((3.0, 0.0, 0.0)))])
         assert solution.error <= max(1e-3, target.length - 2.0 + 1e-5)
+
+
+@pytest.mark.parametrize("size", [2.0**-14, 2.0**14])
+def test_a_pole_asks_for_the_same_turn_of_a_chain_of_any_size(size):
+    for random, pose in poses(random_chain, 5, count=10, least=3):
+        away = random_direction(random) * pose.chain.reach
+        pose, other = (Pose(scaled(pose.chain, by), Matrix.Identity(4), pose.rotations) for by in (1.0, size))
+        wanted, found = (
+            list(Pole(each.head(0) + away * by, 0.3).residuals(each, turns_of(each)[2]))
+            for each, by in ((pose, 1.0), (other, size))
+        )
+        assert [value for value, _ in found] == pytest.approx([value for value, _ in wanted], abs=1e-3)
+        assert len(wanted) == 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The table of target shapes: each can be built, of its size, in its place, and is told apart from the others."""
 
-from math import isfinite
+from math import hypot, isfinite
 
 import pytest
 from mathutils import Vector
@@ -60,3 +60,26 @@ def test_the_numbers_that_files_store_are_pinned():
     assert {name: numbers[name] for name in stored} == stored
     taken = "0 is Automatic, 10 Force Field and 11 Surface: begin with 12."
     assert not {0, 10, 11} & set(numbers.values()), taken
+
+
+R, Q = hypot(3.0, 12.0), hypot(0.1, 0.1)
+NEAREST = {  # of a shape of size 0.5, whose lines run along Z: to (3, 4, 12), and to (0.1, 0.2, -0.1)
+    "POINT": ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
+    "PLANE": ((3.0, 4.0, 0.0), (0.1, 0.2, 0.0)),
+    "LINE": ((0.0, 0.0, 12.0), (0.0, 0.0, -0.1)),
+    "RAY": ((0.0, 0.0, 12.0), (0.0, 0.0, 0.0)),
+    "SEGMENT": ((0.0, 0.0, 0.5), (0.0, 0.0, 0.0)),
+    "SPHERE": ((1.5 / 13.0, 2.0 / 13.0, 6.0 / 13.0), (0.05 / 0.06**0.5, 0.1 / 0.06**0.5, -0.05 / 0.06**0.5)),
+    "CYLINDER": ((1.5 / R, 4.0, 6.0 / R), (0.05 / Q, 0.2, -0.05 / Q)),
+    "RING": ((1.5 / R, 0.0, 6.0 / R), (0.05 / Q, 0.0, -0.05 / Q)),
+    "BOX": ((0.5, 0.5, 0.5), (0.1, 0.2, -0.1)),
+    "SOLID_SPHERE": ((1.5 / 13.0, 2.0 / 13.0, 6.0 / 13.0), (0.1, 0.2, -0.1)),
+    "SOLID_CYLINDER": ((1.5 / R, 4.0, 6.0 / R), (0.1, 0.2, -0.1)),
+}
+
+
+@pytest.mark.parametrize("name", TARGET_SHAPES)
+def test_the_nearest_place_of_each_shape_is_where_geometry_has_it(name):
+    shape = TARGET_SHAPES[name].build(0.5, Vector((0.0, 0.0, 1.0)))
+    for point, nearest in zip(((3.0, 4.0, 12.0), (0.1, 0.2, -0.1)), NEAREST[name], strict=True):
+        assert tuple(shape.closest(Vector(point))) == pytest.approx(nearest, abs=1e-6)

@@ -8,7 +8,7 @@ import pytest
 
 from ik_triangulation.jobs.bake import bake
 from ik_triangulation.jobs.pose import solve_pose
-from ik_triangulation.rig.by_hand.keys import made_by_hand_of
+from ik_triangulation.rig.by_hand.keys import made_by_hand_of, remember_before, remember_written
 from ik_triangulation.rig.by_hand.reference import is_as_by_hand, shown_by_hand
 from ik_triangulation.rig.keyframes import generated
 from ik_triangulation.rig.limb import Limb
@@ -143,10 +143,17 @@ def test_a_body_is_shown_by_hand_without_its_baked_keys_and_all_comes_back():
             curve.keyframe_points[1].type = "EXTREME"
             for point in curve.keyframe_points:
                 point.interpolation = "LINEAR"
+    turn(rig, "foot.R", (1, 3, 5), (0.2, 0.4, 0.6), "GENERATED")
+    muted = curve_of(rig, "foot.R", 1)
+    muted.mute = True
     hips = rig.pose.bones[body.hips]
     hips.location = (0.1, 0.2, 0.3)
     hips.keyframe_insert("location", frame=1, keytype="GENERATED")
     assert not is_as_by_hand(body, scene)
+    arm = rig.pose.bones["forearm.L"]
+    remember_before(arm, (1.0, 0.0, 0.0, 0.0))
+    arm.rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
+    remember_written([arm])
     scene.frame_set(2)
     before = contents()
     with shown_by_hand(body, scene, layer):
@@ -154,6 +161,8 @@ def test_a_body_is_shown_by_hand_without_its_baked_keys_and_all_comes_back():
         assert shown_angles(rig, "shin.R", (1, 3, 5)) == pytest.approx([0.0] * 3, abs=1e-6)
         assert shown_angles(rig, "thigh.R", (1, 3, 5)) == pytest.approx([0.4] * 3, abs=1e-6)
         assert tuple(hips.location) == (0.0, 0.0, 0.0)
+        assert shown_angles(rig, "forearm.L", (2,)) == pytest.approx([0.0], abs=1e-6), "posed, and not by hand"
+        assert (muted.mute, len(muted.keyframe_points)) == (True, 3), "what is not played stays"
         scene.frame_set(2)
     assert contents() == before
     with shown_by_hand(body, scene, layer, (1.0, 5.0)):  # a key amid baked ones corrects these

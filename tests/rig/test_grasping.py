@@ -78,6 +78,18 @@ def test_what_is_inside_is_told_at_sharp_edges_too(size):
     assert inside > 20
 
 
+def test_the_width_of_an_object_is_measured_across_its_longest_side_wherever_it_is_and_however_it_is_turned():
+    mesh = bpy.data.meshes.new("Box")
+    corners = [(x, y, z) for x in (0.0, 5.0) for y in (0.0, 2.0) for z in (0.0, 1.0)]
+    mesh.from_pydata(corners, [], [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)])
+    box = place(bpy.data.objects.new("Box", mesh))
+    for where, turn in (((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)), ((30.0, -20.0, 9.0), (0.4, -0.8, 1.3))):
+        box.location, box.rotation_euler = where, turn
+        bpy.context.view_layer.update()
+        surface = HeldSurface(box, bpy.context.evaluated_depsgraph_get())
+        assert surface.width == pytest.approx(2.0, abs=1e-4)
+
+
 @pytest.mark.parametrize("mirrored", [False, True])
 def test_what_is_outside_is_told_at_a_sharp_corner_one_side_of_which_has_many_faces(mirrored):
     """A spike, one side of which is a fan: its faces tell no more together than the single face of another side."""

@@ -9,12 +9,23 @@ import pytest
 
 from ik_triangulation.cooperative import finished
 from ik_triangulation.errors import AnimationError
-from ik_triangulation.rig.by_hand.keys import check_hips, hips_locations, location_channel, place_before_bake
+from ik_triangulation.rig.by_hand.keys import (
+    check_hips,
+    hips_locations,
+    is_moved_by_hand,
+    location_before_writing,
+    location_channel,
+    place_before_bake,
+    remember_before,
+    remember_location,
+    remember_written,
+)
+from ik_triangulation.rig.by_hand.reference import body_by_hand, is_as_by_hand
 from ik_triangulation.rig.keyframes import GENERATED, ensure_channelbag, replace_keys
 from ik_triangulation.rig.keyframes.reading import keep_replaced
 
-from ..bodies import human_rig
-from ..rigs import curves_of
+from ..bodies import human_rig, reaching_body
+from ..rigs import curves_of, push_down
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 FRAMES = [1, 2, 3, 4, 5]
@@ -82,3 +93,62 @@ def test_locked_channels_get_no_keys_and_locked_curves_are_named():
     curves_of(rig)[0].lock = True
     with pytest.raises(AnimationError, match="location of 'spine'"):
         check_hips(rig, "spine")
+
+
+def test_an_action_that_keys_the_hips_hides_a_new_track_unless_they_stay_or_it_has_no_influence():
+    rig = human_rig()
+    rig.pose.bones["spine"].keyframe_insert("location", frame=1)
+    check_hips(rig, "spine", "NEW_ACTION")
+    check_hips(rig, "spine", "NLA_TRACK", is_moved=False)
+    with pytest.raises(AnimationError, match="keys 'spine' as well and hides a new NLA track"):
+        check_hips(rig, "spine", "NLA_TRACK")
+    rig.animation_data.action_influence = 0.0
+    check_hips(rig, "spine", "NLA_TRACK")
+
+
+def written(bone, before=(0.0, 0.0, 0.0)):
+    """Have the present location of a bone count as written."""
+    with ExitStack() as undo:
+        remember_location(bone, before, undo)
+        undo.pop_all()
+
+
+def test_hips_that_were_moved_by_hand_make_all_of_a_body_by_hand_as_it_is_shown():
+    rig, scene = human_rig(), bpy.context.scene
+    body = reaching_body(rig, 6)
+    hips, thigh = rig.pose.bones["spine"], rig.pose.bones["thigh.L"]
+    remember_before(thigh, (1.0, 0.0, 0.0, 0.0))
+    hips.location, thigh.rotation_quaternion = (0.1, 0.2, 0.3), (0.8, 0.6, 0.0, 0.0)
+    remember_written([thigh])
+    written(hips)
+    assert not is_as_by_hand(body, scene)
+    turned = body_by_hand(body, [1, 2], scene)[0][body.bones.index("thigh.L")]
+    assert np.allclose(turned, [[1.0] * 2, [0.0] * 2, [0.0] * 2, [0.0] * 2])
+    hips.location.x = 0.5
+    assert is_moved_by_hand(rig, "spine")
+    assert is_as_by_hand(body, scene)
+    turned = body_by_hand(body, [1, 2], scene)[0][body.bones.index("thigh.L")]
+    assert np.allclose(turned, [[0.8] * 2, [0.6] * 2, [0.0] * 2, [0.0] * 2])
+
+
+@pytest.mark.parametrize("how", ["by hand", "keyed", "keyed but muted", "driven", "in a strip"])
+def test_hips_are_by_hand_where_a_bone_was_turned_since_they_were_written_unless_something_animates_it(how):
+    rig = human_rig()
+    hips, shin = rig.pose.bones["spine"], rig.pose.bones["shin.R"]
+    hips.location = (0.1, 0.2, 0.3)
+    remember_before(shin, (1.0, 0.0, 0.0, 0.0))
+    remember_written([shin])
+    written(hips, (0.0, 0.5, 0.0))
+    assert location_before_writing(hips) == (0.0, 0.5, 0.0)
+    shin.rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
+    if how == "driven":
+        for index in range(4):
+            shin.driver_add("rotation_quaternion", index)
+    elif how != "by hand":
+        shin.keyframe_insert("rotation_quaternion", frame=1)
+        for curve in curves_of(rig):
+            curve.mute = how == "keyed but muted"
+        if how == "in a strip":
+            push_down(rig)
+    is_by_hand = how in {"by hand", "keyed but muted"}
+    assert location_before_writing(hips) == pytest.approx((0.1, 0.2, 0.3) if is_by_hand else (0.0, 0.5, 0.0))

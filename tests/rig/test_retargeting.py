@@ -46,6 +46,33 @@ def test_the_same_character_has_the_same_places_and_turns(kind):
         assert found.to_quaternion().rotation_difference(wanted.normalized().to_quaternion()).angle < 1e-3
 
 
+def test_a_bone_below_the_pelvis_that_moves_it_takes_the_pelvis_along():
+    source, shown = posed("Mixamo")
+    rig = character("Mixamo", "Target")
+    bpy.ops.object.mode_set(mode="EDIT")
+    root = rig.data.edit_bones.new("root")
+    root.head, root.tail = (0.0, 0.0, 0.0), (0.0, 20.0, 5.0)
+    pelvis = rig.data.edit_bones[part_of(rig, "Mixamo", "hips").name]
+    pelvis.parent, name = root, pelvis.name
+    bpy.ops.object.mode_set(mode="POSE")
+    target = Figure(rig, hips="root")
+    assert (target.bones[HIPS], target.stiff, target.bones[target.spine[0]]) == ("root", 1, name)
+    frames = Retargeting(source, target).frames([shown], {"foot.L": [], "foot.R": []}, 0.0)
+    wanted = source.armature.matrix_world @ part_of(source.armature, "Mixamo", "hips").matrix
+    (found,) = frames[target.spine[0]]
+    assert (found.translation - wanted.translation).length < 1e-5
+    assert found.to_quaternion().rotation_difference(wanted.normalized().to_quaternion()).angle < 1e-3
+
+
+def test_arms_and_legs_without_a_common_bone_are_refused_by_name():
+    rig = character("Mixamo")
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones[part_of(rig, "Mixamo", "spine").name].parent = None
+    bpy.ops.object.mode_set(mode="POSE")
+    with pytest.raises(ChainError, match=r"Arms and legs of '.*' hang on no common bone"):
+        Figure(rig)
+
+
 def test_the_base_of_a_figure_is_below_the_middle_of_its_hips_at_its_ankles():
     figure = Figure(character("Mixamo", "Target", 0.7))
     hips, feet = ([figure.at_rest(f"{part}.{side}") for side in "LR"] for part in ("thigh", "foot"))

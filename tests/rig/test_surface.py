@@ -19,7 +19,7 @@ from ik_triangulation.jobs.shots.contacts import mesh_under
 from ik_triangulation.kinematics.rotation import rotation_angle
 from ik_triangulation.rig.body import RigBody
 from ik_triangulation.rig.limb import Limb
-from ik_triangulation.rig.targets.surface import ShownMesh, surface_frame, surface_state
+from ik_triangulation.rig.targets.surface import ShownMesh, _shaded, surface_frame, surface_state
 from ik_triangulation.settings.edition import EDITION, keep_previous_defaults
 
 from ..bodies import FEET, human_rig
@@ -118,6 +118,23 @@ def test_normals_are_smooth_where_the_mesh_is_shaded_so():
         sides[smooth] = max(angle_between(a, b) for a, b in pairwise(turns))
     assert sides[False] > radians(5.0)
     assert sides[True] < radians(0.2)
+
+
+def test_the_normal_of_a_smooth_face_is_that_of_its_corners_and_of_any_other_that_of_the_face():
+    mesh, up = terrain(faces=4, smooth=True).data, Vector((0.6, 0.0, 0.8))
+    polygon = mesh.polygons[5]
+    corners = [mesh.vertices[index] for index in polygon.vertices]
+    for corner in corners:
+        assert (_shaded(mesh, 5, corner.co, up) - corner.normal).length < 1e-5
+    middle = sum((corner.normal for corner in corners), Vector()).normalized()
+    assert (
+        _shaded(mesh, 5, sum((corner.co for corner in corners), Vector()) / 4, up).normalized() - middle
+    ).length < 0.02
+    reach = max((corner.co - polygon.center).length for corner in corners)
+    assert _shaded(mesh, 5, polygon.center + Vector((1.2 * reach, 0.0, 0.0)), up) == up, "another face"
+    assert _shaded(mesh, 16, polygon.center, up) == up, "a face that is not there"
+    polygon.use_smooth = False
+    assert _shaded(mesh, 5, polygon.center, up) == up
 
 
 @pytest.mark.parametrize("clear", [0.25, -0.1])

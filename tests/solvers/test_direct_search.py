@@ -122,3 +122,32 @@ def test_most_targets_within_the_limits_are_reached_without_any_help(search, mak
         target, name = Point(there.tip), search.__name__.upper()
         reached += solve(start, target, solver=name, tolerance=1e-3 * chain.reach, iterations=300, finish=False).reached
     assert reached >= share * count
+
+
+A, B, C = (0.0, 0.0), (1.0, 0.0), (0.0, 1.0)  # the best, the second and the worst place, of distances 1, 2 and 3
+REFLECTED, EXPANDED, OUTSIDE, INSIDE = (1.0, -1.0), (1.5, -2.0), (0.75, -0.5), (0.25, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("found", "last"),
+    [
+        ({REFLECTED: 0.5, EXPANDED: 0.2}, EXPANDED),
+        ({REFLECTED: 0.5, EXPANDED: 0.7}, REFLECTED),
+        ({REFLECTED: 1.5}, REFLECTED),
+        ({REFLECTED: 2.5, OUTSIDE: 2.2}, OUTSIDE),
+        ({REFLECTED: 3.5, INSIDE: 2.9}, INSIDE),
+        ({REFLECTED: 3.5, INSIDE: 4.0}, None),
+        ({REFLECTED: 2.0, OUTSIDE: 3.0}, None),
+    ],
+)
+def test_the_worst_corner_of_a_simplex_goes_where_nelder_and_mead_have_it_go(found, last):
+    search = Simplex()
+    search.least, search.most = np.full(2, -9.0), np.full(2, 9.0)
+    measured = {A: 1.0, B: 2.0, C: 3.0, (0.5, 0.0): 1.2, (0.0, 0.5): 1.1} | found
+    search.distance = lambda place: measured[tuple(place.tolist())]
+    search.places = np.array([C, A, B])
+    search.measure()
+    search._once()
+    shrunk = [[0.0, 0.0], [0.5, 0.0], [0.0, 0.5]]
+    assert search.places.tolist() == ([[*A], [*B], [*last]] if last else shrunk)
+    assert search.distances.tolist() == [measured[tuple(place)] for place in search.places.tolist()]

@@ -15,10 +15,11 @@ import pytest
 from mathutils import Matrix, Quaternion, Vector
 
 from ik_triangulation.errors import SettingError, TargetError
-from ik_triangulation.goals import Point
+from ik_triangulation.goals import Flow, Goal, Point
 from ik_triangulation.kinematics import Chain, Free, Hinge, Joint, Pose
 from ik_triangulation.kinematics.rotation import about, rotation_angle
-from ik_triangulation.solvers import SOLVERS, solve
+from ik_triangulation.solvers import SOLVERS, SolverSettings, solve
+from ik_triangulation.solvers.solve import solve_goal
 
 from ..chains import (
     GENERAL,
@@ -223,3 +224,31 @@ def test_the_costs_of_a_solution_are_those_of_its_turns():
     for joint, rotation in solution.pose.turns:
         replayed.put(joint, Quaternion(rotation))
     assert bits(replayed.rotations) == bits(solution.pose.rotations)
+
+
+@pytest.mark.parametrize("solver", ["CCD", "GAUSS_NEWTON"])
+def test_a_flow_that_leads_out_of_reach_is_followed_by_one_step_without_restarts(solver):
+    for seed in range(3):
+        pose = random_pose(limited(seed, 4, 3.0), Random(seed))
+        pose.project()
+        way = pose.tip - pose.head(0)
+        flow = Flow(lambda place, way=way: way.normalized() * 1e3, 0.7 * pose.chain.reach)
+        found = solve(pose, flow, solver=solver, iterations=4, seed=3)
+        start = pose.copy()
+        start.project()
+        goal = Goal(Point(flow.after(start.tip)), (), 1e-3)
+        one, many = (
+            solve_goal(pose, goal, SolverSettings(solver=solver, iterations=4, seed=3, restarts=restarts))
+            for restarts in (False, True)
+        )
+        assert bits(found.pose.rotations) == bits(one.pose.rotations)
+        assert found.iterations == one.iterations < many.iterations
+
+
+def test_a_target_out_of_reach_that_is_followed_has_the_first_round_of_restarts_only():
+    for seed in range(3):
+        pose = random_pose(limited(seed, 4, 3.0), Random(seed))
+        pose.project()
+        target = Point(pose.head(0) + (pose.tip - pose.head(0)).normalized() * (1.2 * pose.chain.reach))
+        stay, follow = (solve(pose, target, solver="CCD", iterations=4, follow=each) for each in (False, True))
+        assert follow.iterations < stay.iterations

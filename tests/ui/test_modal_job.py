@@ -221,6 +221,8 @@ def test_another_file_may_be_opened_meanwhile():
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     operator.cancel(context)  # as Blender does
     assert recorder.is_clean
+    operator.cancel(context)  # as it does once more at the end of a modal operator
+    assert recorder.is_clean
     assert tasks._running == []
 
 

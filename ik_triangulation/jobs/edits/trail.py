@@ -23,12 +23,13 @@ from ...goals.task import Task
 from ...kinematics.arrays import Array, Mask, Numbers
 from ...kinematics.batch import States
 from ...rig.anatomy.limbs import Anatomy
-from ...rig.by_hand.keys import counts, keep_location, keep_pose, remember_place, remember_written
+from ...rig.by_hand.keys import keep_location, keep_pose, remember_place, remember_written
 from ...rig.controls import Controls
 from ...rig.frames.keyed_motion import read_keyed_bones
 from ...rig.frames.reader import Evaluator
 from ...rig.frames.samples import frame_of, go_to, tip_location
 from ...rig.keyframes import curves_of, generated, get_keys, key_frames, made_by_hand
+from ...rig.keyframes.channelbags import is_muted
 from ...rig.keyframes.unkeyed import scene_shown
 from ...rig.limb import Limb
 from ...rig.timeline import Clock
@@ -348,7 +349,7 @@ def pose_frames(armature: Object, tips: Sequence[str], frames: Sequence[int], sc
     clock, bones = Clock(scene, armature), armature.pose.bones
     found = {round(frame) for tip in tips for frame in keyed_frames(bones[tip], frames, scene)}
     if not found:
-        curves = [curve for curve in curves_of(armature) if counts(curve)]
+        curves = [curve for curve in curves_of(armature) if not is_muted(curve)]
         keys = [get_keys(curve, ["co"])["co"][:, 0] for curve in curves]
         ours = [times[~generated(curve)] for curve, times in zip(curves, keys, strict=True)]
         by_hand = np.unique(np.concatenate(ours)) if ours else np.empty(0)

@@ -42,7 +42,8 @@ def parts_by_shape(bones: RestBones, up: Sequence[float] = UP, front: Sequence[f
 class _Naming:
     def __init__(self, skeleton: Skeleton, assignment: Assignment) -> None:
         self.skeleton, self.assignment = skeleton, assignment
-        self.found: dict[int, BodyPart] = {}
+        assert skeleton.symmetry is not None  # otherwise nothing is assigned
+        self.images, self.found = skeleton.symmetry[2], dict[int, BodyPart]()
         self.beside = {
             bone
             for guess in assignment.limbs
@@ -117,10 +118,8 @@ class _Naming:
 
     def _middle(self, bone: int) -> list[int]:
         """Return the bones below one that are in the plane of symmetry."""
-        if bone < 0 or self.skeleton.symmetry is None:
-            return []
-        images = self.skeleton.symmetry[2]
-        return [each for each in self.skeleton.children[bone] if images[each] == each and each not in self.beside]
+        children = self.skeleton.children[bone]
+        return [each for each in children if self.images[each] == each and each not in self.beside]
 
     def _alone(self, start: int) -> list[int]:
         """Return the bones in the middle from `start` on, each at the end of the one before, down to a branch."""

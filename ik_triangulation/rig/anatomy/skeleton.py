@@ -290,7 +290,7 @@ class Skeleton:
         for bone in range(len(self.names)):
             above = self.parents[bone]
             # The first bone of a branch may begin in the middle, as clavicles do: the next one decides.
-            if not self._sided(bone, paired) or (above >= 0 and self._sided(above, paired)):
+            if not self._sided(bone, paired, beside) or (above >= 0 and self._sided(above, paired, beside)):
                 continue
             image = images[bone] if paired[bone] else self._sibling(bone, images)
             if image >= 0 and beside[self._deciding(bone, paired)] > 0.0:
@@ -303,19 +303,15 @@ class Skeleton:
             bone = max(self.children[bone], key=lambda each: self.extents[each])
         return bone
 
-    def _sided(self, bone: int, paired: list[bool]) -> bool:
-        """Tell whether a bone belongs to one side: it has an image, or all that hangs on it is of one side."""
+    def _sided(self, bone: int, paired: list[bool], beside: np.ndarray) -> bool:
+        """Tell whether a bone belongs to one side: it has an image, or all that hangs on it is so far `beside`."""
         if paired[bone]:
             return True
-        below = self.children[bone]
-        if not below or self.symmetry is None:
-            return False
-        normal, offset, _ = self.symmetry
-        beside = self.heads[[bone, *self.under(bone)]] @ normal - offset
-        most = float(np.abs(beside).max())
+        off = beside[[bone, *self.under(bone)]]
+        most = float(np.abs(off).max())
         far = most > 4.0 * _OFF or most > max(_OFF, _BESIDE * float(self.extents[bone]))
-        one_sided = beside.min() > -_OFF or beside.max() < _OFF
-        return bool(far and one_sided and any(self._sided(each, paired) for each in below))
+        one_sided = off.min() > -_OFF or off.max() < _OFF
+        return bool(far and one_sided and any(self._sided(each, paired, beside) for each in self.children[bone]))
 
     def _sibling(self, bone: int, images: list[int]) -> int:
         """Return the bone whose largest child is the image of this one's."""

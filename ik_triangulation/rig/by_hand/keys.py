@@ -22,7 +22,7 @@ from ...kinematics.rotation import rotation_angle
 from ..frames.curve_values import values_at, values_of_keys
 from ..keyframes import Channel, check_curves, check_not_hidden, generated
 from ..keyframes.arrays import KeyArrays, get_keys, in_range
-from ..keyframes.channelbags import channelbag_of, find_curves
+from ..keyframes.channelbags import channelbag_of, find_curves, is_muted
 from ..keyframes.reading import Replaced, replaced_in, together
 from ..rotation import channel, rotation_from, set_rotation, values_for
 from ..timeline import Clock, curves_in, layered_strips, strips_of
@@ -156,7 +156,7 @@ def given_by_strips(armature: Object) -> set[tuple[str, int]]:
     found = set()
     for strip in strips:
         for curve in curves_in(strip.action, strip.action_slot):
-            if counts(curve) and (strip.blend_type != "REPLACE" or not generated(curve).any()):
+            if not is_muted(curve) and (strip.blend_type != "REPLACE" or not generated(curve).any()):
                 found.add(_place_of(curve))
     return found
 
@@ -169,7 +169,7 @@ def _driven(armature: Object) -> set[tuple[str, int]]:
 
 def _animated(armature: Object) -> set[tuple[str, int]]:
     """Return the data paths and array indices of what drivers, strips or the active action give their values."""
-    curves = (curve for _, bag in layered_bags(armature) for curve in bag.fcurves if counts(curve))
+    curves = (curve for _, bag in layered_bags(armature) for curve in bag.fcurves if not is_muted(curve))
     return {_place_of(curve) for curve in curves} | given_by_strips(armature) | _driven(armature)
 
 
@@ -280,7 +280,7 @@ def _read(
     path = bone.path_from_id(prop)
     layers, baked = [], None
     for order, (strip, bag) in enumerate(bags):
-        curves = {index: curve for index, curve in find_curves(bag, path, count).items() if counts(curve)}
+        curves = {index: curve for index, curve in find_curves(bag, path, count).items() if not is_muted(curve)}
         left_out = without if strip is None else None
         others = {index: ~mask for index, curve in curves.items() if (mask := generated(curve)).any()}
         whole = {index: curve for index, curve in curves.items() if index not in others}
@@ -309,11 +309,6 @@ def keys_by_hand(
         own = own if without is None else own & ~in_range(keys, *without)
         return together({name: column[own] for name, column in keys.items()}, others)
     return _NO_KEYS if others is None else others
-
-
-def counts(curve: FCurve) -> bool:
-    """Tell whether Blender evaluates an F-curve."""
-    return not (curve.mute or curve.is_empty or (curve.group and curve.group.mute))
 
 
 def _unkeyed(bone: PoseBone, layers: Sequence[HandKeys]) -> Collection[int]:

@@ -24,14 +24,13 @@ from ..body import RigBody
 from ..frames.curve_values import rotation_quaternions, values_at, values_of_keys
 from ..keyframes import AnimatedValues, generated
 from ..keyframes.arrays import KeyArrays, get_keys, put_keys
-from ..keyframes.channelbags import channelbag_of, find_curves
+from ..keyframes.channelbags import channelbag_of, find_curves, is_muted
 from ..keyframes.reading import replaced_in
 from ..rotation import channel, rotation_of, set_rotation
 from ..timeline import Clock, evaluated_time, strip_times
 from .keys import (
     HandKeys,
     HandMade,
-    counts,
     given_by_strips,
     hips_locations,
     is_moved_by_hand,
@@ -271,7 +270,7 @@ def _without_bakes(
             known = replaced_in(bag, path)
             for index, curve in find_curves(bag, path).items():
                 mask = generated(curve)
-                if not counts(curve):
+                if is_muted(curve):
                     continue
                 if mask.any():
                     keys = keys_by_hand(curve, ~mask, known, index, without if strip is None else None)

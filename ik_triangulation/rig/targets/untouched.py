@@ -60,7 +60,6 @@ _SAME = 1e-6  # difference of matrices that is rounding, relative to their large
 _AHEAD = 2.0  # of the length of a head: distance to the ball it looks at
 
 _faces: dict[tuple[object, ...], Vector] = {}  # places in front of faces, in the bone's own axes, of one rest pose
-_MOST_FACES = 64
 
 
 def remember_rotation(target: Object) -> None:
@@ -215,8 +214,6 @@ def _before_face(bone: PoseBone, frame: Matrix) -> Vector:
     armature, rest = bone.id_data, bone.bone
     key = armature.session_uid, bone.name, len(armature.pose.bones), rest.length, rest.matrix_local.copy().freeze()
     if key not in _faces:
-        if len(_faces) >= _MOST_FACES:
-            _faces.clear()
         look = look_of(armature, bone.name)  # of 700 bones this takes 10 ms
         _faces[key] = Vector((0.0, rest.length, 0.0)) + look.origin + look.axis * (_AHEAD * rest.length)
     return armature.matrix_world @ frame @ _faces[key]

@@ -99,7 +99,7 @@ class BodyFollower:
         """
         measured = System(self._tree, states, goals).measured
         missed = {
-            task.tip: float((off.off - task.tolerance).max())
+            task.tip: float(off.off.max())
             for task, off in zip(goals, measured, strict=True)
             if isinstance(task, PlaceTask) and (off.off > task.tolerance).any()
         }

@@ -16,6 +16,7 @@ repetition instead, to its end.
 from __future__ import annotations
 
 import traceback
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from math import inf
@@ -136,9 +137,9 @@ class IKOperator(Operator):
         except IKError as error:
             return self.report_error(error)
 
+    @abstractmethod
     def act(self, context: Context) -> set[str]:
         """Do the work and report it. Raises an IKError before anything is changed."""
-        raise NotImplementedError
 
     def conclude(self, tell: Callable[[], object]) -> set[str]:
         """Tell the result of work that is done, and return FINISHED, so that Blender can undo it.
@@ -295,16 +296,16 @@ class JobOperator(IKOperator):
     doing = "Working"  # for the progress text, which reads "Baking: 3 of 20 frames"
     parts = "frames"
 
+    @abstractmethod
     def job(self, context: Context, seconds: float) -> Job[Any]:
         """Return the job, which works for at most `seconds` between two yields of (parts done, parts in all).
 
         Raises an IKError if it cannot be done.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def report_result(self, context: Context, result: Any) -> set[str]:
         """Report the value that the job returned."""
-        raise NotImplementedError
 
     def execute(self, context: Context) -> set[str]:
         """Run the job to its end.

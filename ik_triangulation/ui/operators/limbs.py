@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Add and remove limbs, bodies, targets and the reach demo; presets of limbs, and joint settings of many bones."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from math import pi
 from pathlib import Path
@@ -349,9 +350,9 @@ class JointOperator(IKOperator):
             self.tell({"INFO"}, line)
         return {"FINISHED"}
 
+    @abstractmethod
     def change(self, context: Context) -> list[str]:
         """Change the settings and return a line for each change. Raises IKError if that cannot be done."""
-        raise NotImplementedError
 
 
 class POSE_OT_ik_triangulation_joint_own(JointOperator):

@@ -6,6 +6,7 @@ The first two need a limb with a target. Drag moves any bone, without limbs, tar
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from math import copysign, degrees
 from typing import cast
 
@@ -102,21 +103,21 @@ class TargetOperator(IKOperator):
         self._clear(context)
         self._drag.cancel()
 
+    @abstractmethod
     def apply(self) -> None:
         """Move or turn the target as the properties say."""
-        raise NotImplementedError
 
+    @abstractmethod
     def drag_to(self, view: mouse.View, by_steps: float) -> None:
         """Set the properties from the motion of the mouse, in whole steps if these are not 0."""
-        raise NotImplementedError
 
+    @abstractmethod
     def step(self, context: Context, is_precise: bool) -> float:
         """Return the step to which Ctrl snaps."""
-        raise NotImplementedError
 
+    @abstractmethod
     def text(self, context: Context) -> str:
         """Return the text for the header."""
-        raise NotImplementedError
 
     def _begin(self, context: Context) -> target_jobs.TargetDrag:
         return target_jobs.TargetDrag(

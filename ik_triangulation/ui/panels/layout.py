@@ -5,6 +5,7 @@ Blender does not tell whether a panel is unfolded. Each time it draws a sidebar 
 those that are unfolded.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -55,8 +56,9 @@ class RowList:
     """Base of the lists: draw_row() draws an item, and all items are shown unless a list has a filter of its own."""
 
     @staticmethod
+    @abstractmethod
     def draw_row(context: Context, layout: UILayout, item: Any, data: Any) -> None:
-        raise NotImplementedError
+        """Draw an item."""
 
     def draw_item(
         self,

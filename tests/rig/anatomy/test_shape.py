@@ -53,6 +53,15 @@ def test_ears_are_neither_arms_nor_legs():
     )
 
 
+def test_a_bone_in_the_middle_that_begins_where_its_parent_does_is_no_head_on_a_neck():
+    bones, names = renamed(person())
+    head, neck = names["head"], names["neck"]
+    assert parts_by_shape(bones)[neck].part == "neck"
+    bones[head] = replace(bones[head], head=bones[neck].head)
+    parts = parts_by_shape(bones)
+    assert (parts[neck].part, head in parts) == ("head", False)
+
+
 def test_arms_that_hang_down_are_no_legs():
     bones, names = renamed(person())
     places = {"upper arm": (1.45, 1.2), "forearm": (1.2, 0.95), "hand": (0.95, 0.85)}

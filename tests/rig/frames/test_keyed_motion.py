@@ -227,6 +227,19 @@ def test_whatever_else_moves_an_object_or_its_parent_is_noticed(hinder, above):
         read(target)
 
 
+@pytest.mark.parametrize("how", ["relative", "missing"])
+def test_a_parent_bone_that_moves_its_child_otherwise_or_is_not_there_is_not_read(how):
+    rig, child = chain_rig(2), empty()
+    child.parent, child.parent_type, child.parent_bone = rig, "BONE", "Bone 1"
+    read(child)
+    if how == "relative":
+        rig.data.bones["Bone 1"].use_relative_parent = True
+    else:
+        child.parent_bone = "Bone 9"
+    with pytest.raises(NotKeyedError):
+        read(child)
+
+
 def bone_constrained(rig):
     rig.pose.bones["Bone 0"].constraints.new("COPY_ROTATION").target = empty()
 

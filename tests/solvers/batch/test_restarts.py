@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Restarts as a batch: what some pose within the limits reaches is reached, also where angles are at their ends."""
 
+from dataclasses import replace
 from itertools import product
 from math import radians
 from random import Random
@@ -13,17 +14,20 @@ from ik_triangulation.goals import Goal, Orientation, Point
 from ik_triangulation.goals.from_goals import point_task, tasks_of
 from ik_triangulation.kinematics import Hinge
 from ik_triangulation.kinematics.batch import Geometry, Tree
-from ik_triangulation.kinematics.batch.algebra import exponential, matrices
+from ik_triangulation.kinematics.batch.algebra import compose, exponential, matrices, rotate
+from ik_triangulation.kinematics.body import states_of
 from ik_triangulation.solvers.batch import restarts
 from ik_triangulation.solvers.batch.change import System
 from ik_triangulation.solvers.batch.descent import at_one_level
-from ik_triangulation.solvers.batch.restarts import restart, solve_cold, strayed
+from ik_triangulation.solvers.batch.restarts import aligned, restart, solve_cold, strayed
+from scripts.benchmarks import humanoid
 
 from ...chains import forward, hinged, limited, mixed, random_chain, random_cone, random_direction, straight
 
 X = Vector((1.0, 0.0, 0.0))
 BASE = np.eye(4)
 CLOSE = 1e-3  # of the reach
+UPRIGHT = {"upright": True, "by_places": True}
 PLANAR = [
     ((-180, 30), (-110, 0)),
     ((-30, 170), (0, 150)),
@@ -190,3 +194,20 @@ def test_an_upright_turn_is_the_one_about_the_vertical_that_turns_directions_nea
     assert (own + 0.05 * cosine >= value.max(1) - 1e-9).all()
     assert np.einsum("ijf,j->if", found, up) == pytest.approx(np.broadcast_to(up[:, None], (3, 20)))
     assert restarts._about(up, np.zeros((1, 3, 3)))[..., 0] == pytest.approx(np.eye(3))
+
+
+def test_a_body_that_stays_upright_is_turned_about_the_vertical_alone():
+    body = humanoid.body()
+    tree, states = body.tree, states_of([humanoid.standing(body)])
+    geometry, up = Geometry(tree, states), np.array([[0.0], [0.0], [1.0]])
+    turn = matrices(exponential(np.array([[0.3], [0.2], [0.9]])))
+    tasks = []
+    for name in ("hand.L", "hand.R", "foot.L"):
+        number = body.number_of[name]
+        tasks.append(replace(point_task(rotate(turn, geometry.tip(number)), np.array([1e-3])), tip=number))
+    hips = [Geometry(tree, aligned(tree, states, tasks, **how)).frames[0] for how in (UPRIGHT, {})]
+    changes = [compose(frame[:, :3], geometry.frames[0][:, :3].swapaxes(0, 1)) for frame in hips]
+    kept, leant = (np.abs(rotate(change, up) - up).max() for change in changes)
+    assert kept < 1e-9
+    assert leant > 0.1
+    assert np.trace(changes[0][..., 0]) == pytest.approx(1.0 + 2.0 * np.cos(0.9), abs=0.1)

@@ -8,7 +8,15 @@ import pytest
 
 from ik_triangulation.kinematics import EulerLimits, Free, Hinge
 from ik_triangulation.kinematics.batch.algebra import IDENTITY, cross, dot, exponential, lengths, matrices, rotate
-from ik_triangulation.solvers.natural.elbow import TURNED, Elbow, axes_of, directions, flexion_at_rest, hinge_turns
+from ik_triangulation.solvers.natural.elbow import (
+    TURNED,
+    Elbow,
+    _with_turning_end,
+    axes_of,
+    directions,
+    flexion_at_rest,
+    hinge_turns,
+)
 
 UP, LOW = np.array([[0.0], [1.0], [0.0]]), np.array([[0.0], [0.8], [0.0]])
 X = np.array([[1.0], [0.0], [0.0]])
@@ -137,3 +145,22 @@ def test_an_elbow_with_limits_bends_about_its_hinge_and_up_to_15_degrees_off_it(
     assert normals == pytest.approx(wanted, abs=1e-7)
     for freedom in (Free(), Hinge((1.0, 0.0, 0.0), -2.7, 0.0)):
         assert Elbow(freedom, rest, UP, LOW).on_own_hinge(flexion) is flexion
+
+
+def test_an_end_that_turns_out_where_an_elbow_would_bend_backwards_stays_on_its_side():
+    random, count = np.random.default_rng(2), 60_000
+    first, second, size = random.uniform(0.2, 2.0, (3, count))
+    third = size * np.exp(1j * random.uniform(-np.pi, np.pi, count))
+    reference, apart, most = (random.uniform(*ends, count) for ends in ((-1.0, 0.5), (0.1, 6.0), (0.0, 3.0)))
+    bend, turn = _with_turning_end(first, second, third, reference, apart, most)
+    upper = first + second * np.exp(1j * bend)
+    end = third * np.exp(1j * (bend + turn))
+    backwards = (reference < 0.0) & (bend == reference)
+    nearest, farthest = np.abs(np.abs(upper) - np.abs(end)), np.abs(upper) + np.abs(end)
+    met = np.abs(np.abs(upper + end) - np.clip(apart, nearest, farthest))
+    assert met[backwards].max() < 1e-9
+    before, after = np.angle(third * np.exp(1j * bend) / upper), np.angle(end / upper)
+    sides = np.sign(before[backwards]), np.sign(after[backwards])
+    told = np.abs(after[backwards]) > 1e-6
+    assert (sides[0] == sides[1])[told].all()
+    assert min((sides[0][told] > 0.0).sum(), (sides[0][told] < 0.0).sum()) > 20

@@ -116,3 +116,20 @@ def test_an_end_that_is_told_a_twist_has_it_or_the_pose_stays():
             assert pose.rotations == before
     assert posed[0]
     assert not all(posed)
+
+
+def test_a_hand_that_is_told_to_twist_beyond_its_wrist_is_refused_and_the_pose_stays():
+    """Its twist moves no tip, so that only its orientation tells."""
+    refused = 0
+    for seed in range(30):
+        chain = arm(seed, [Free(), Hinge((1.0, 0.0, 0.0), -2.7, 0.0), Cone(2.8, -0.1, 0.1)])
+        tree, there = motion(chain, seed)
+        aim, pose = pose_at(chain, tree, there, 23), pose_at(chain, tree, there, 0)
+        before = [tuple(each) for each in pose.rotations]
+        turn = aim.tip_rotation @ Quaternion((0.0, 1.0, 0.0), 3.0)
+        if not pose_one(pose, Goal(Point(aim.tip), (Orientation(turn),), 1e-3), FORM):
+            refused += 1
+            assert [tuple(each) for each in pose.rotations] == before
+        else:
+            assert rotation_angle(pose.tip_rotation, turn) < 0.02
+    assert refused > 1

@@ -73,3 +73,14 @@ def test_live_can_be_stopped_only_while_a_limb_is_live_and_needs_a_bone_of_the_r
     assert bpy.ops.pose.ik_triangulation_live_stop() == {"FINISHED"}
     assert not live.is_live(rig, tip)
     assert not bpy.ops.pose.ik_triangulation_live_stop.poll()
+
+
+def test_live_says_why_it_cannot_be_started_where_no_limb_is_there_or_none_can_be_posed():
+    problem = bpy.types.POSE_OT_ik_triangulation_live.poll_problem
+    rig = chain_rig(3)
+    select(rig, "Bone 2")
+    assert problem(bpy.context) == "Choose a target for 'Bone 2'"
+    configure(rig, "Bone 1", target=empty())
+    assert problem(bpy.context) is None, "some limb could be started"
+    rig.data.pose_position = "REST"
+    assert "is in Rest Position" in problem(bpy.context)

@@ -11,7 +11,9 @@ from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.kinematics import BodyPose
 from ik_triangulation.rig.body import BodyRest, Contact, store_contacts
 from ik_triangulation.rig.frames.body_samples import body_now
+from ik_triangulation.ui.overlay import body
 from ik_triangulation.ui.overlay.body import displayed_body, forget_bodies
+from ik_triangulation.ui.overlay.draw import forget_limbs
 from ik_triangulation.ui.overlay.updates import edits, updates
 
 from ...bodies import FEET, set_up_rig
@@ -129,8 +131,11 @@ def test_what_is_kept_is_read_anew_after_an_edit():
     hips.location.y = -0.1
     hips.keyframe_insert("location", frame=3)
     after = seen()
-    forget_bodies()
-    assert after == seen()
+    for forget in (forget_bodies, forget_limbs):
+        assert body._kept
+        forget()
+        assert not body._kept
+        assert after == seen()
     rig.pose.bones["spine"].ik_triangulation_joint.source = "OWN"
     rig.pose.bones["foot.R"].ik_triangulation.hold = False
     assert [held.name for held in seen().held] == ["foot.L"]

@@ -13,6 +13,7 @@ from mathutils import Euler, Matrix, Vector
 from ik_triangulation.jobs.setup import set_up_body
 from ik_triangulation.ui.overlay.labels import (
     Screen,
+    _first,
     anchors_of,
     distance_row,
     joint_rows,
@@ -228,3 +229,25 @@ def test_the_angles_of_a_joint_are_at_the_place_nearest_to_it_that_is_free(end, 
     usual = {"hand": HAND, "gizmo": None, "open": (0.0, 0.0, 1000.0, 800.0), "scale": 1.0, "limb": joint[:1]}
     screen = SimpleNamespace(joint=joint, **{**usual, **changed})
     assert place_joint(screen, WORDS, keep) == pytest.approx(place)
+
+
+OPEN, AWAY, OVER = (100.0, 100.0, 150.0, 120.0), (-30.0, 100.0, 20.0, 120.0), (300.0, 300.0, 350.0, 320.0)
+HIDDEN, ON_GIZMO = (500.0, 500.0, 550.0, 520.0), (700.0, 700.0, 750.0, 720.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "chosen"),
+    [
+        ((HIDDEN, ON_GIZMO, AWAY, OVER, OPEN), OPEN),
+        ((HIDDEN, AWAY, OVER), OVER),
+        ((HIDDEN, AWAY), (0.0, 100.0, 50.0, 120.0)),
+        ((HIDDEN, ON_GIZMO), HIDDEN),
+        ((ON_GIZMO, HIDDEN), ON_GIZMO),
+        (((990.0, 795.0, 1040.0, 815.0),), (950.0, 780.0, 1000.0, 800.0)),
+        ((), (0.0, 0.0, 0.0, 0.0)),
+    ],
+)
+def test_a_text_is_off_boxes_and_the_gizmo_then_in_the_open_and_then_off_the_limb(options, chosen):
+    limb = np.array([[325.0, 326.0]])  # below it by less than the flesh around bones
+    screen = SimpleNamespace(open=(0.0, 0.0, 1000.0, 800.0), gizmo=(690.0, 690.0, 760.0, 760.0), limb=limb, scale=1.0)
+    assert _first(options, [(495.0, 495.0, 505.0, 505.0)], screen) == chosen
