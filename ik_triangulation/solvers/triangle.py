@@ -24,6 +24,7 @@ NOWHERE = 1e-7  # of the reach: a shorter part of the chain, or an aim this near
 CLOSED = 2e-6  # of the reach: the precision of two rotations in single precision
 ALONG_HINGE = 1e-6  # sine of an angle to a hinge below which a direction lies along it
 TRIES = 16  # pairs that may fail because of their limits
+NEARER = 0.999  # of the distance of the best pair, at which another that rotates more is better
 _PARALLEL = 1e-10  # square of the sine below which a pair is straight, as orthogonal() says
 
 
@@ -56,18 +57,28 @@ def _summed_offsets(pose: Pose) -> Vector:
     return sum((pose.head(i) - root for i in range(1, len(pose))), Vector())
 
 
-def close_triangle(pose: Pose, aim: Vector) -> bool:
-    """Bring the tip to `aim` by the two joints that rotate least, all others keep theirs; False if no pair does it."""
+def close_triangle(pose: Pose, aim: Vector, nearly: bool = False) -> bool:
+    """Bring the tip to `aim` by the two joints that rotate least, all others keep theirs; False if no pair does it.
+
+    Then `nearly` leaves the pair that brings the tip nearest, if any brings it nearer, and else nothing is turned.
+    """
     near = CLOSED * pose.chain.reach
-    if (aim - pose.tip).length <= near:
+    tip, left = pose.tip, (aim - pose.tip).length
+    if left <= near:
         return True
-    rotations, turns, tip = pose.rotations[:], len(pose.turns), pose.tip
+    rotations, turns = pose.rotations[:], len(pose.turns)
+    best = rotations, pose.turns[turns:]
     for _, i, k in sorted(_pairs(pose, aim))[:TRIES]:
         pose.swing(k, pose.tip - pose.head(k), _opened(pose, tip, aim, i, k))
         pose.swing(i, pose.tip - pose.head(i), aim - pose.head(i))
-        if (aim - pose.tip).length <= near:
+        missed = (aim - pose.tip).length
+        if missed <= near:
             return True
+        if nearly and missed < NEARER * left:
+            left, best = missed, (pose.rotations[:], pose.turns[turns:])
         pose.restore(rotations, turns)
+    pose.restore(best[0], turns)
+    pose.turns += best[1]
     return False
 
 
