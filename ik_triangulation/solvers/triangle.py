@@ -25,7 +25,7 @@ NOWHERE = 1e-7  # of the reach: a shorter part of the chain, or an aim this near
 CLOSED = 2e-6  # of the reach: the precision of two rotations in single precision
 ALONG_HINGE = 1e-6  # sine of an angle to a hinge below which a direction lies along it
 TRIES = 16  # pairs that may fail because of their limits
-NEARER = 0.999  # of the distance of the best pair, at which another that rotates more is better
+NEARER = 0.5  # of the distance that the best pair leaves: a pair that rotates more has to leave less than that
 _FEW = 30  # joints of a chain for whose pairs plain numbers are faster than arrays
 _PARALLEL = 1e-10  # square of the sine below which a pair is straight, as orthogonal() says
 
