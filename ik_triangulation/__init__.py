@@ -38,13 +38,15 @@ def _other_copy() -> str:
 
 def _version() -> str:
     """Return the version, from the extension's manifest or, of a pip package, from its metadata."""
-    import tomllib
-    from importlib import metadata
     from pathlib import Path
 
     manifest = Path(__file__).resolve().parents[1] / "blender_manifest.toml"
     if not manifest.is_file():
+        from importlib import metadata
+
         return metadata.version("ik-triangulation")
+    import tomllib
+
     return str(tomllib.loads(manifest.read_text(encoding="utf-8"))["version"])
 
 

@@ -17,7 +17,6 @@ from typing import Any, TextIO
 
 import bpy
 
-from .. import __version__
 from . import blend
 
 
@@ -38,6 +37,7 @@ def main(argv: Sequence[str], out: TextIO | None = None) -> int:
 
 def parser() -> ArgumentParser:
     """Return the parser of the command line."""
+    from .. import __version__
     from . import analysing, bake_list, copying, solving
     from .arguments import PROGRAM, add_quiet
 

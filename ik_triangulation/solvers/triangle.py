@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
 from math import acos, atan2, cos, inf, pi, sin, sqrt, tau
 
+import numpy as np
 from mathutils import Vector
 
 from ..kinematics import Hinge, Pose
@@ -24,6 +25,8 @@ NOWHERE = 1e-7  # of the reach: a shorter part of the chain, or an aim this near
 CLOSED = 2e-6  # of the reach: the precision of two rotations in single precision
 ALONG_HINGE = 1e-6  # sine of an angle to a hinge below which a direction lies along it
 TRIES = 16  # pairs that may fail because of their limits
+NEARER = 0.5  # of the distance that the best pair leaves: a pair that rotates more has to leave less than that
+_FEW = 30  # joints of a chain for whose pairs plain numbers are faster than arrays
 _PARALLEL = 1e-10  # square of the sine below which a pair is straight, as orthogonal() says
 
 
@@ -56,19 +59,30 @@ def _summed_offsets(pose: Pose) -> Vector:
     return sum((pose.head(i) - root for i in range(1, len(pose))), Vector())
 
 
-def close_triangle(pose: Pose, aim: Vector) -> bool:
-    """Bring the tip to `aim` by the two joints that rotate least, all others keep theirs; False if no pair does it."""
-    near, tip = CLOSED * pose.chain.reach, pose.tip
-    if (aim - tip).length <= near:
+def close_triangle(pose: Pose, aim: Vector, nearly: bool = False) -> bool:
+    """Bring the tip to `aim` by the two joints that rotate least, all others keep theirs; False if no pair does it.
+
+    Then `nearly` leaves the pair that brings the tip nearest, if any brings it nearer, and else nothing is turned.
+    """
+    near = CLOSED * pose.chain.reach
+    tip, left = pose.tip, (aim - pose.tip).length
+    if left <= near:
         return True
     rotations, turns = pose.rotations[:], len(pose.turns)
-    for _, i, k in islice(_pairs(pose, aim), TRIES):
+    best = rotations, pose.turns[turns:]
+    pairs = _pairs(pose, aim) if len(pose) <= _FEW else _pairs_of_many(pose, aim)
+    for _, i, k in islice(pairs, TRIES):
         before, head, elbow = pose.tip, pose.head(i), pose.head(k)
         pose.swing(k, before - elbow, _opened(pose, tip, aim, i, k))
         pose.swing(i, pose.tip - head, aim - head)
-        if (aim - pose.tip).length <= near:
+        missed = (aim - pose.tip).length
+        if missed <= near:
             return True
+        if nearly and missed < NEARER * left:
+            left, best = missed, (pose.rotations[:], pose.turns[turns:])
         pose.restore(rotations, turns)
+    pose.restore(best[0], turns)
+    pose.turns += best[1]
     return False
 
 
@@ -123,6 +137,34 @@ def _costs(
         cost = bend + (acos(_within(there / cc)) if c > nowhere else 0.0)
         best = min(best, cost)
         yield cost, i, k
+
+
+def _pairs_of_many(pose: Pose, aim: Vector) -> Iterator[tuple[float, int, int]]:
+    """The cheapest of the same pairs, on arrays: faster where there are many."""
+    moving = np.array([i for i, joint in enumerate(pose.chain.joints) if joint.freedom.moves], int)
+    heads = np.array([pose.head(i) for i in moving.tolist()], float).reshape(-1, 3)
+    tip, there = np.array(pose.tip, float), np.array(aim, float)
+    far, to_aim = np.linalg.norm(tip - heads, axis=1), np.linalg.norm(there - heads, axis=1)
+    i, k = np.triu_indices(len(moving), 1)
+    a, b, c = np.linalg.norm(heads[k] - heads[i], axis=1), far[k], to_aim[i]
+    possible = (np.minimum(a, b) > NOWHERE * pose.chain.reach) & (np.abs(a - b) <= c) & (c <= a + b)
+    i, k, a, b, c = (each[possible] for each in (i, k, a, b, c))
+    first, second, way = heads[k] - heads[i], tip - heads[k], there - heads[i]
+    cosine = np.clip(0.5 * (a * a + b * b - c * c) / (a * b), -1.0, 1.0)
+    along, along_aim = np.einsum("pi,pi->p", first, second), np.einsum("pi,pi->p", first, way)
+    across = second - first * (along / (a * a))[:, None]  # towards the aim where the pair is straight
+    aside = way - first * (along_aim / (a * a))[:, None]
+    straight = np.einsum("pi,pi->p", across, across) <= _PARALLEL * b * b
+    across = np.where(straight[:, None], aside, across)
+    length = np.linalg.norm(across, axis=1)
+    aside_of = np.einsum("pi,pi->p", aside, across) / np.where(length > 0.0, length, 1.0)
+    reached = along_aim * (1.0 - cosine * b / a) + aside_of * np.sqrt(1.0 - cosine * cosine) * b
+    cost = np.abs(pi - np.arccos(cosine) - np.arccos(np.clip(along / (a * b), -1.0, 1.0)))
+    somewhere = c > NOWHERE * pose.chain.reach
+    turned = np.arccos(np.clip(reached / np.where(somewhere, c * c, 1.0), -1.0, 1.0))
+    cost += np.where(somewhere, turned, 0.0)
+    best = cost.argsort(kind="stable")[:TRIES]
+    return zip(cost[best].tolist(), moving[i[best]].tolist(), moving[k[best]].tolist(), strict=True)
 
 
 def _within(cosine: float) -> float:

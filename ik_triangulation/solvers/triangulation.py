@@ -41,11 +41,11 @@ _POINTED = 1e-4  # [rad] angle up to which a link points along a direction
 def step(pose: Pose, aim: Vector) -> None:
     """One pass; every joint rotates as little as puts the next one where the rest of the chain reaches `aim`.
 
-    A hinge chooses among the angles in its range. What limits leave is closed by one more triangle.
+    A hinge chooses among the angles in its range. What limits leave is closed by one more triangle, or made less.
     """
     one_pass(pose, aim)
     if pose.chain.limited:
-        close_triangle(pose, aim)
+        close_triangle(pose, aim, nearly=True)
 
 
 def one_pass(pose: Pose, aim: Vector) -> None:

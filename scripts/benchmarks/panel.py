@@ -7,6 +7,7 @@ pointer moves over the sidebar. Blender's own layout is replaced by one that tak
 
 from statistics import median
 from time import process_time
+from types import SimpleNamespace
 
 
 def run(arguments):
@@ -17,7 +18,7 @@ def run(arguments):
     from tests.layouts import Recorder, drawn
     from tests.ui.panels.states import PANELS
 
-    Recorder._add = Recorder._refer = lambda *_: None
+    Recorder._add, Recorder._refer = lambda *_, **__: SimpleNamespace(), lambda *_: None
     bpy.ops.wm.read_factory_settings(use_empty=True)
     ik_triangulation.register()
     rig = crowded_rig(arguments.bones, arguments.limbs, arguments.objects)

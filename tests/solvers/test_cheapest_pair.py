@@ -8,11 +8,12 @@ from random import Random
 import pytest
 from mathutils import Vector
 
+from ik_triangulation.goals import Point
 from ik_triangulation.kinematics import EulerLimits, Free, Hinge, Locked
 from ik_triangulation.kinematics.rotation import angle_between, rotation_angle
-from ik_triangulation.solvers import triangulation
+from ik_triangulation.solvers import solve, triangle, triangulation
 
-from ..chains import PAPER, bits, limited, random_chain, random_direction, random_pose, straight
+from ..chains import PAPER, bits, limited, random_chain, random_direction, random_hinge, random_pose, straight
 from .reaching import CLOSE
 
 X = Vector((1.0, 0.0, 0.0))
@@ -128,3 +129,26 @@ def test_within_limits_more_is_reached_than_by_one_pass_of_triangulation():
             for joint, rotation in zip(chain.joints, pose.rotations, strict=True):
                 assert rotation_angle(joint.freedom.nearest(rotation), rotation) < 2e-6
     assert min(reached[:2]) > 2 * reached[2]  # triangulation closes one more triangle where limits leave something
+
+
+@pytest.mark.parametrize("count", [3, 30])
+def test_pairs_found_on_arrays_are_those_found_one_by_one(count):
+    random = Random(count)
+    chain = limited(count, count)
+    for _ in range(10):
+        pose = random_pose(chain, random)
+        aim = random_direction(random) * random.uniform(0.1, 0.9) * chain.reach
+        one_by_one = sorted(triangle._pairs(pose, aim))[: triangle.TRIES]
+        costs = [cost for cost, *_ in triangle._pairs_of_many(pose, aim)]
+        assert costs == pytest.approx([cost for cost, *_ in one_by_one], abs=1e-4)
+
+
+def test_triangulation_reaches_many_targets_of_hinges_across_each_other_in_a_few_passes():
+    random, reached = Random(8), 0
+    for seed in range(60):
+        count = random.randint(3, 6)
+        chain = random_chain(seed, count, 3.0, [random_hinge(random) for _ in range(count)])
+        there = random_pose(chain, random)
+        there.project()
+        reached += solve(chain.rest_pose(), Point(there.tip), tolerance=1e-3 * chain.reach, finish=False).reached
+    assert reached >= 9  # of 60; 3 where only a pair that closes the triangle is turned

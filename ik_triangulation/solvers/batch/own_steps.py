@@ -31,7 +31,7 @@ from ...kinematics.batch.algebra import (
 from ...kinematics.batch.coordinates import EulerAngles
 from ...kinematics.pose import SMALLEST_TURN
 from ..solve import LITTLE
-from ..triangle import ALONG_HINGE, CLOSED, NOWHERE, ROUNDING, TRIES
+from ..triangle import ALONG_HINGE, CLOSED, NEARER, NOWHERE, ROUNDING, TRIES
 from .swings import Swing, orthogonal_to
 
 _Arrays = tuple[Numbers, Numbers, Numbers, Indices, Numbers, Numbers]
@@ -177,7 +177,7 @@ def triangulation(walk: Walk, aim: Numbers) -> None:
         if i + 1 < len(chain.joints):
             head, socket = walk.beyond(i, head, socket)
     if chain.limited:
-        _close_triangle(walk, aim)
+        _close_triangle(walk, aim, nearly=True)
 
 
 def cheapest_pair(walk: Walk, aim: Numbers) -> None:
@@ -216,14 +216,18 @@ def circular(walk: Walk, aim: Numbers) -> None:
             head, socket = walk.beyond(i, head, socket)
 
 
-def _close_triangle(walk: Walk, aim: Numbers) -> Mask:
-    """Bring the tips to `aim` by the two joints that rotate least; others keep theirs. Returns where that is done."""
-    near = CLOSED * walk.walked.chain.reach
-    done = lengths(aim - walk.tip) <= near
+def _close_triangle(walk: Walk, aim: Numbers, nearly: bool = False) -> Mask:
+    """Bring the tips to `aim` by the two joints that rotate least; others keep theirs. Returns where that is done.
+
+    Elsewhere `nearly` leaves the pairs that bring the tips nearest, if any bring them nearer, and else nothing turns.
+    """
+    near, best = CLOSED * walk.walked.chain.reach, lengths(aim - walk.tip)
+    done = best <= near
     left = np.flatnonzero(~done)
     if not len(left):
         return done
-    pairs, cost, directions = _pairs(walk.take(left), aim[:, left])
+    start, best = walk.take(left), NEARER * best[left] if nearly else np.zeros(len(left))
+    pairs, cost, directions = _pairs(start, aim[:, left])
     order = cost.argsort(0, kind="stable") if len(pairs) else np.zeros((0, len(left)), np.intp)
     open_ones = np.arange(len(left))
     for number in range(min(TRIES, len(pairs))):
@@ -233,12 +237,15 @@ def _close_triangle(walk: Walk, aim: Numbers) -> Mask:
         closed = []
         for pair in np.unique(chosen).tolist():
             (i, k), some = pairs[pair], open_ones[chosen == pair]
-            trial, to = walk.take(left[some]), aim[:, left[some]]
+            trial, to = start.take(some), aim[:, left[some]]
             heads, sockets = _sockets(trial)
             trial.swing(k, heads[k], sockets[k], trial.tip - heads[k], directions[pair][:, some])
             trial.swing(i, heads[i], sockets[i], trial.tip - heads[i], to - heads[i])
-            met = lengths(to - trial.tip) <= near
-            walk.put(left[some[met]], trial.take(met))
+            missed = lengths(to - trial.tip)
+            met = missed <= near
+            better = met | (missed < best[some])
+            walk.put(left[some[better]], trial.take(better))
+            best[some[better]] = NEARER * missed[better]
             closed.append(some[met])
         done[left[np.concatenate([*closed, np.zeros(0, np.intp)]).astype(np.intp)]] = True
         open_ones = open_ones[~done[left[open_ones]]]
