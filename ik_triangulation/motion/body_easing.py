@@ -38,9 +38,10 @@ _MARGINS = (8, 16)  # frames on either side of a hasty turn that may move, one p
 _ROUNDS, _AVERAGES = 6, 6  # in each pass, and averagings over time in each round
 _CALMER = 0.98  # share of the excess that is left at most
 _UNEVEN = 1.35  # times the unrest before: what calmer turns may cost
-_WORTH = 0.7  # the same, times the square of what is left of the largest turn: what much calmer ones may cost
+_WORTH, _MOST = 0.7, 2.0  # times the square of what is left of a turn, and alone: what much calmer ones may cost
 _TRIES, _LESS, _BESIDE = 3, 0.6, 6.0  # shares of a change, each of the one before; frames beside one that is lost
 _STEPS = 2  # in each round
+_TRADED = 0.6  # of the largest turn of a frame: what is left of it where turns of hands are traded for that, at most
 _AROUND = 5  # frames on either side that make a median local
 _CALM = 0.01  # [rad] turn beside which no other one is an outlier
 _NEAR = 2.0  # times the tolerance of precise tasks: as far as a calmer frame may be off what it met
@@ -78,6 +79,7 @@ def eased(
         own, found = Posture(tree, begun), states.copy()
         changes, met, shares = own.offsets(some), System(tree, begun, kept), np.ones(len(frames))
         left = np.split(np.arange(len(frames)), np.flatnonzero(np.diff(frames) > 1) + 1)
+        runs = len(left)
         for _ in range(_TRIES):
             some = own.states(shares * changes)
             exactly(tree, some, goals, steady.take(frames) if steady else None, _FINE, frames)
@@ -98,7 +100,8 @@ def eased(
             yield
             if not left:
                 break
-        states = found
+        if len(left) < runs:
+            states = found
     return states
 
 
@@ -127,13 +130,25 @@ class _Calm(NamedTuple):
         slower = self.turns[:, around].max() / before.turns[:, around].max()
         if hastier <= _CALMER and uneven <= _UNEVEN:
             return True
-        return bool(min(hastier, slower) ** 2 * uneven <= _WORTH)
+        return bool(uneven <= _MOST and min(hastier, slower) ** 2 * uneven <= _WORTH)
 
 
 def largest_turns(tree: Tree, states: States) -> Numbers:
     """Largest turn of any joint [rad] from each frame to the next (F - 1)."""
     turns: Numbers = _turns(tree, states).max(0)
     return turns
+
+
+def is_worth_trading(tree: Tree, before: States, after: States, others: Sequence[Task]) -> bool:
+    """Tell whether states are worth the turns of tips that they give up: by their calm, and by the `others` they meet.
+
+    No frame loses one of these, and either the largest turn is much smaller or more frames meet all of them.
+    """
+    met, now = (np.array([System(tree, each, [task]).met for task in others]) for each in (before, after))
+    if (met & ~now).any():
+        return False
+    left = largest_turns(tree, after).max() / max(largest_turns(tree, before).max(), 1e-300)
+    return bool(left < (1.0 if now.all(0).sum() > met.all(0).sum() else _TRADED))
 
 
 def unsteadiness(tree: Tree, states: States) -> float:
