@@ -34,14 +34,14 @@ from ..solvers.natural.soft_edge import Pace, runs_of
 _SMALL, _LARGE = 0.1, 0.22  # turns [rad] that are never hasty, and that are if they are more than _OVER the median
 _OVER, _FAR_OVER = 1.5, 3.0  # times the median of a joint's turns; from the second on all but small ones are hasty
 _STILL = 0.005  # [rad] turn of a joint that does not count for the median
-_MARGINS = (8, 16)  # frames on either side of a hasty turn that may move, one pass after the other
+_MARGIN, _PASSES = 8, 2  # frames on either side of a hasty turn that may move: with more it would sway long before
 _ROUNDS, _AVERAGES = 6, 6  # in each pass, and averagings over time in each round
 _CALMER = 0.98  # share of the excess that is left at most
 _UNEVEN = 1.35  # times the unrest before: what calmer turns may cost
 _WORTH, _MOST = 0.7, 2.0  # times the square of what is left of a turn, and alone: what much calmer ones may cost
 _TRIES, _LESS, _BESIDE = 3, 0.6, 6.0  # shares of a change, each of the one before; frames beside one that is lost
 _STEPS = 2  # in each round
-_TRADED = 0.6  # of the largest turn of a frame: what is left of it where turns of hands are traded for that, at most
+_TRADED = 0.7  # of the largest turn of a frame: what is left of it where turns of hands are traded for that, at most
 _AROUND = 5  # frames on either side that make a median local
 _CALM = 0.01  # [rad] turn beside which no other one is an outlier
 _NEAR = 2.0  # times the tolerance of precise tasks: as far as a calmer frame may be off what it met
@@ -56,10 +56,10 @@ def eased(
     Nor do the joints, taken together, travel much less evenly than before, unless that calms turns by far. Of a change
     that costs too much a share is tried, and around a frame that loses a goal for it none.
     """
-    for margin in _MARGINS:
+    for _ in range(_PASSES):
         then = _Calm.of(tree, states)
         haste = then.haste
-        moving = _moving(haste.max(0, initial=0.0) > 1.0, margin)
+        moving = _moving(haste.max(0, initial=0.0) > 1.0, _MARGIN)
         frames = np.flatnonzero(moving)
         if not len(frames):
             break
