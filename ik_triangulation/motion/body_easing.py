@@ -34,11 +34,14 @@ from ..solvers.natural.soft_edge import Pace, runs_of
 _SMALL, _LARGE = 0.1, 0.22  # turns [rad] that are never hasty, and that are if they are more than _OVER the median
 _OVER, _FAR_OVER = 1.5, 3.0  # times the median of a joint's turns; from the second on all but small ones are hasty
 _STILL = 0.005  # [rad] turn of a joint that does not count for the median
-_MARGINS = (8, 16)  # frames on either side of a hasty turn that may move, one pass after the other
+_MARGIN, _PASSES = 8, 2  # frames on either side of a hasty turn that may move: with more it would sway long before
 _ROUNDS, _AVERAGES = 6, 6  # in each pass, and averagings over time in each round
 _CALMER = 0.98  # share of the excess that is left at most
-_UNEVEN, _EVENER = 1.35, 0.7  # times the unrest before: what calmer turns may cost, and what makes slower ones calmer
+_UNEVEN = 1.35  # times the unrest before: what calmer turns may cost
+_WORTH, _MOST = 0.7, 2.0  # times the square of what is left of a turn, and alone: what much calmer ones may cost
+_TRIES, _LESS, _BESIDE = 3, 0.6, 6.0  # shares of a change, each of the one before; frames beside one that is lost
 _STEPS = 2  # in each round
+_TRADED = 0.7  # of the largest turn of a frame: what is left of it where turns of hands are traded for that, at most
 _AROUND = 5  # frames on either side that make a median local
 _CALM = 0.01  # [rad] turn beside which no other one is an outlier
 _NEAR = 2.0  # times the tolerance of precise tasks: as far as a calmer frame may be off what it met
@@ -50,52 +53,102 @@ def eased(
 ) -> Work[States]:
     """Return the states (F) with calmer turns from frame to frame, or as they are; no frame loses a goal.
 
-    Nor do the joints, taken together, travel much less evenly than before.
+    Nor do the joints, taken together, travel much less evenly than before, unless that calms turns by far. Of a change
+    that costs too much a share is tried, and around a frame that loses a goal for it none.
     """
-    for margin in _MARGINS:
-        turns = _turns(tree, states)
-        haste = _haste(turns)
-        moving = _moving(haste.max(0, initial=0.0) > 1.0, margin)
+    for _ in range(_PASSES):
+        then = _Calm.of(tree, states)
+        haste = then.haste
+        moving = _moving(haste.max(0, initial=0.0) > 1.0, _MARGIN)
         frames = np.flatnonzero(moving)
         if not len(frames):
             break
         firm = _stiffened(tree, haste[:, moving[1:]].max(1))
         tried, goals = states.copy(), [task.take(frames) for task in tasks]
+        here = posture.take(frames)
         for _ in range(_ROUNDS):
             offsets = posture.offsets(tried)
             for _ in range(_AVERAGES):
                 offsets[:, frames] = 0.5 * offsets[:, frames] + 0.25 * (offsets[:, frames - 1] + offsets[:, frames + 1])
-            some = posture.take(frames).states(offsets[:, frames])
+            some = here.states(offsets[:, frames])
             relaxation = Relaxation(posture=Posture(tree, some), compliance=firm)
             some = relaxation.run(tree, some, at_two_levels(goals), _STEPS)
             tried.put(frames, some)
             yield
-        exactly(tree, some, goals, steady.take(frames) if steady else None, _FINE, frames)
-        tried.put(frames, some)
-        now = _turns(tree, tried)
-        hastier = _haste(now)
-        before_unrest, after_unrest = unrest(tree, states), unrest(tree, tried)
-        kept = [task.within(_NEAR * task.tolerance) for task in goals]
-        after, before = (System(tree, each, kept) for each in (some, states.take(frames)))
-        lost = ~after.met & (before.met | (after.value > before.value))
-        states = states.copy()
-        for row in np.split(np.arange(len(frames)), np.flatnonzero(np.diff(frames) > 1) + 1):
-            around = slice(frames[row[0]] - 1, frames[row[-1]] + 1)
-            bends = slice(max(frames[row[0]] - 2, 0), frames[row[-1]] + 1)
-            uneven, even = after_unrest[bends].sum(), before_unrest[bends].sum()
-            calmer = hastier[:, around].max() <= max(_CALMER * haste[:, around].max(), 1.0)
-            calmer &= uneven <= _UNEVEN * even  # or hips shake for calm arms
-            # A stiff joint may turn more than it did, where none turns as much as one did and all are far more even.
-            slower = now[:, around].max() <= _CALMER * turns[:, around].max() and uneven <= _EVENER * even
-            if (calmer or slower) and not lost[row].any():
-                states.put(frames[row], some.take(row))
+        begun, kept = states.take(frames), [task.within(_NEAR * task.tolerance) for task in goals]
+        own, found = Posture(tree, begun), states.copy()
+        changes, met, shares = own.offsets(some), System(tree, begun, kept), np.ones(len(frames))
+        left = np.split(np.arange(len(frames)), np.flatnonzero(np.diff(frames) > 1) + 1)
+        runs = len(left)
+        for _ in range(_TRIES):
+            some = own.states(shares * changes)
+            exactly(tree, some, goals, steady.take(frames) if steady else None, _FINE, frames)
+            tried.put(frames, some)
+            after = System(tree, some, kept)
+            lost = ~after.met & (met.met | (after.value > met.value))
+            now, again = _Calm.of(tree, tried), []
+            for row in left:
+                if lost[row].any():
+                    shares[row] *= _faded(len(row), np.flatnonzero(lost[row]), _BESIDE)
+                elif now.is_calmer(then, int(frames[row[0]]), int(frames[row[-1]])):
+                    found.put(frames[row], some.take(row))
+                    continue
+                else:
+                    shares[row] *= _LESS
+                again.append(row)
+            left = again
+            yield
+            if not left:
+                break
+        if len(left) < runs:
+            states = found
     return states
+
+
+class _Calm(NamedTuple):
+    """Turns (n, F - 1) of joints from frame to frame [rad], how hasty these are, and the unrest (F - 2) of a motion."""
+
+    turns: Numbers
+    haste: Numbers
+    unrest: Numbers
+
+    @classmethod
+    def of(cls, tree: Tree, states: States) -> _Calm:
+        """Measure states (F)."""
+        turns = _turns(tree, states)
+        return cls(turns, _haste(turns), unrest(tree, states))
+
+    def is_calmer(self, before: _Calm, first: int, last: int) -> bool:
+        """Tell whether a motion is calmer than it was before, in a run of frames that were changed.
+
+        A stiff joint may turn more than it did, where none turns as much as one did.
+        """
+        around, bends = slice(first - 1, last + 1), slice(max(first - 2, 0), last + 1)
+        uneven = self.unrest[bends].sum() / max(before.unrest[bends].sum(), 1e-300)
+        had = before.haste[:, around].max()
+        hastier = max(self.haste[:, around].max(), 1.0) / had
+        slower = self.turns[:, around].max() / before.turns[:, around].max()
+        if hastier <= _CALMER and uneven <= _UNEVEN:
+            return True
+        return bool(uneven <= _MOST and min(hastier, slower) ** 2 * uneven <= _WORTH)
 
 
 def largest_turns(tree: Tree, states: States) -> Numbers:
     """Largest turn of any joint [rad] from each frame to the next (F - 1)."""
     turns: Numbers = _turns(tree, states).max(0)
     return turns
+
+
+def is_worth_trading(tree: Tree, before: States, after: States, others: Sequence[Task]) -> bool:
+    """Tell whether states are worth the turns of tips that they give up: by their calm, and by the `others` they meet.
+
+    No frame loses one of these, and either the largest turn is much smaller or more frames meet all of them.
+    """
+    met, now = (np.array([System(tree, each, [task]).met for task in others]) for each in (before, after))
+    if (met & ~now).any():
+        return False
+    left = largest_turns(tree, after).max() / max(largest_turns(tree, before).max(), 1e-300)
+    return bool(left < (1.0 if now.all(0).sum() > met.all(0).sum() else _TRADED))
 
 
 def unsteadiness(tree: Tree, states: States) -> float:

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A body along a path: all frames together, from knots that are solved one from the other.
 
-A body along a path: all frames together, from knots that are solved one from the other. Knots are as far apart as the
-goals move, never by count of frames. Each starts from the turns off the reference that the one before has. Between the
-knots these turns are interpolated; then all frames at once are relaxed towards the reference, towards their neighbours
-and above their support, in what their goals leave free; last they are brought to their goals exactly, held tips after
-all others. Source: none.
+Knots are as far apart as the goals move, never by count of frames. Each starts from the turns off the reference that
+the one before has. Between the knots these turns are interpolated; then all frames at once are relaxed towards the
+reference, towards their neighbours and above their support, in what their goals leave free; last they are brought to
+their goals exactly, held tips after all others. Source: none.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import numpy as np
 
 from ..cooperative import Work
 from ..goals.from_goals import RADIAN
-from ..goals.orientation import AlongTask, LookTask, OrientTask
+from ..goals.orientation import OrientTask
 from ..goals.task import Level, PlaceTask, Task, unwrapped
 from ..kinematics.arrays import Indices, Mask, Numbers
 from ..kinematics.batch import Geometry, States, Tree
@@ -39,6 +38,7 @@ from ..solvers.body.flexing import (
     inclined,
     legs_firm,
     parts_of_body,
+    shares_in_motion,
 )
 from ..solvers.body.floor import kept_above, stood
 from ..solvers.body.hanging import hung
@@ -57,7 +57,7 @@ from ..solvers.body.swivelling import leaping_ends, limbs_with_swivel, with_swiv
 from ..solvers.natural.looking import turned_to_look
 from ..solvers.natural.posture import Posture, Relaxation, interpolated_offsets, time_weight
 from ..solvers.natural.soft_edge import Pace, slowed
-from .body_easing import eased, largest_turns, led_over, unsteadiness
+from .body_easing import eased, is_worth_trading, largest_turns, led_over, unsteadiness
 from .far_goals import drawn_in, far_tips, is_reach, without
 from .jumps import leaps_of, ways_of
 from .limb_motion import limbs_alone
@@ -83,10 +83,8 @@ _TRIED = (
     (0.2, False, True),
 )
 _FACING, _STEADY = 0.2, 32  # weight of directions beside places in the motion of a reference as a whole; averagings
-_OF_HANDS = 0.1  # weight of hands there, which circle a still body, where others show its turn
 _HUNG = 0.02  # of the compliance of the place of a body that hangs on its hands: its arms go up first
 _JUMP, _FAST = 3.0, 0.3  # times the local median: a turn from frame to frame that is an outlier; [rad] one that is fast
-_TRADED = 0.6  # of the largest turn of a frame: what is left of it where turns of hands are traded for that, at most
 _LESS_CALM = 1.25  # times unsteadiness and largest turn of the body as a whole: the most with limbs posed alone
 _ENOUGH, _CALMER = 2, 0.8  # tries, and share of the unsteadiness so far, from which on others are not worth a try
 _ASTRAY = 0.8  # [rad] turn of a joint off a pose that meets its goals without such a turn
@@ -149,13 +147,8 @@ def body_path(shot: Shot, settings: BodyPathSettings = USUAL_SETTINGS) -> Work[B
             work = _Path(shot, goals, bounds, settings) if goals is not None else work
             far = far if goals is not None else {}
         states = yield from _best(work, calm=not far)
+        states = yield from _calmed(work, states)
         work, states = yield from _traded(shot, work, states, bounds, asked)
-        calmer = yield from eased(tree, Posture(tree, work.given), states, work.precise, steady)
-        if calmer is not states:  # an average over time does not know of hinges
-            # Limbs posed alone again may take back what was eased.
-            posed = yield from work.with_swivels(calmer)
-            hastier = largest_turns(tree, posed).max() > largest_turns(tree, calmer).max()
-            states = calmer if hastier else posed
         soft = [tip for tip in far if tip in shot.soft]
         if soft:
             states = yield from _soft(work, states, asked, soft)
@@ -172,6 +165,16 @@ def _clear(shot: Shot, states: States, asked: Sequence[Task]) -> Work[BodyPath]:
     return BodyPath(states, System(shot.tree, states, asked).met)
 
 
+def _calmed(work: _Path, states: States) -> Work[States]:
+    """Return the states with hasty turns eased, and with limbs posed alone once more where that is as calm."""
+    tree = work.tree
+    calmer = yield from eased(tree, Posture(tree, work.given), states, work.precise, work.steady)
+    if calmer is states:
+        return states
+    posed = yield from work.with_swivels(calmer)  # an average over time does not know of hinges
+    return calmer if largest_turns(tree, posed).max() > largest_turns(tree, calmer).max() else posed
+
+
 def _traded(
     shot: Shot, work: _Path, states: States, bounds: Sequence[Task], asked: Sequence[Task]
 ) -> Work[tuple[_Path, States]]:
@@ -180,13 +183,18 @@ def _traded(
     shares = leaping_ends(tree, states, asked, shot.fps)
     if not shares:
         return work, states
-    goals = [task for task in own if not (task.tip in shares and isinstance(unwrapped(task), OrientTask))]
-    calm = yield from _best(_Path(shot, goals, bounds, work.settings))
+
+    def others(tasks: Sequence[Task]) -> list[Task]:
+        return [task for task in tasks if not (task.tip in shares and isinstance(unwrapped(task), OrientTask))]
+
+    free = _Path(shot, others(own), bounds, work.settings)
+    calm = yield from _best(free)
+    calm = yield from _calmed(free, calm)
     found, ends = yield from with_traded_ends(tree, calm, work.given, asked, shares, *work.tempo)
-    other = work.asking([*goals, *ends, *bounds])
+    other = work.asking([*others(own), *ends, *bounds])
     exactly(tree, found, other.precise, other.steady, frames=np.arange(len(found)))
-    calmer = largest_turns(tree, found).max() < _TRADED * largest_turns(tree, states).max()
-    return (other, found) if calmer else (work, states)
+    found = yield from _calmed(other, found)
+    return (other, found) if is_worth_trading(tree, states, found, others(asked)) else (work, states)
 
 
 def _soft(work: _Path, states: States, asked: Sequence[Task], tips: Sequence[int]) -> Work[States]:
@@ -246,7 +254,7 @@ class _Path:
                 compliance = compliance.copy()
                 compliance[len(tree.joint_of) :] *= _HUNG
             else:
-                of_tips = _shares(tree, tasks)
+                of_tips = shares_in_motion(tree, tasks)
                 facing = aligned(tree, reference, tasks, _FACING, of_tips, _STEADY, upright=True, by_places=not upright)
                 stands = stood(tree, facing, tasks)
                 if stands is not None:
@@ -485,14 +493,3 @@ def _is_astray(tree: Tree, reference: States, states: States) -> bool:
     """Tell whether a joint of the first frame is turned far off its reference."""
     here = Posture(tree, reference.take([0])).offsets(states.take([0]))
     return bool(np.abs(here[: len(tree.joint_of)]).max(initial=0.0) > _ASTRAY)
-
-
-def _shares(tree: Tree, tasks: Sequence[Task]) -> list[float]:
-    """Weights of the tips in the motion of a body as a whole.
-
-    Hands count less where feet or head show the facing of the body; where only places are given they count the same.
-    """
-    parts = parts_of_body(tree)
-    is_hand = [parts[tip.joint] == Part.HAND for tip in tree.tips]
-    faces = any(isinstance(task, OrientTask | AlongTask | LookTask) and not is_hand[task.tip] for task in tasks)
-    return [_OF_HANDS if hand and faces else 1.0 for hand in is_hand]

@@ -56,6 +56,7 @@ _ADDED = 0.25  # of the fastest turn: what leading to an end adds
 _HARDLY, _HASTIER = 1.05, 1.25  # times the fastest turn that it may become, the second as long as that is not hasty
 _HASTY = np.array([radians(15.0), np.inf])  # turns of joints from frame to frame, on their parents and in space
 _LEAST_LED = 4.0  # frames, by which one leads to an end
+_DEEPER = 3e-3  # of the body's size: depth of an arm in the body that counts as more than before
 _STEPS_TO_END = 4, 0  # of posture of the frames beside an end; without any straight knees bend more slowly
 _CALM = radians(3.0)  # turns from frame to frame that are calm, however slow all others are
 _AVERAGES = 8  # over time, of the frames around the seam
@@ -169,9 +170,20 @@ def _led_to(shot: Shot, states: States, end: int, is_loop: bool) -> Work[States]
         found.put(frames, led)
         found.put([end], shot.reference.take([end]))
         is_calm = (_haste(tree, found) <= allowed).all()
-        if is_calm and _keeps(tree, shot.tasks, states, found) and not _crosses_floor(shot, frames, led):
+        every = [*shot.tasks, shot.steady] if shot.steady else shot.tasks
+        kept = is_calm and _keeps(tree, every, states, found) and not _crosses_floor(shot, frames, led)
+        if kept and not _is_deeper(shot, states, found, end):
             return found
     return states
+
+
+def _is_deeper(shot: Shot, before: States, states: States, end: int) -> bool:
+    """Tell whether an arm is deeper in the body than before, and than at an end that is as it was animated."""
+    if shot.thickness is None:
+        return False
+    had, has = (shot.thickness.depths(Geometry(shot.tree, each)) for each in (before, states))
+    most = _DEEPER * shot.tree.size
+    return any((has[tip] > np.maximum(had[tip], has[tip][end]) + most).any() for tip in has)
 
 
 def _haste(tree: Tree, states: States) -> Numbers:

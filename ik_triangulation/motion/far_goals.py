@@ -11,16 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import sqrt
+from itertools import pairwise
+from math import radians, sqrt, tau
 from typing import Any
 
 import numpy as np
 
 from ..goals.from_goals import CarriedTask
+from ..goals.orientation import OrientTask
 from ..goals.task import FadedTask, Level, PlaceTask, Task
 from ..kinematics.arrays import Columns, Indices, Mask, Numbers, averaged_in_time
 from ..kinematics.batch import Geometry, States, Tree
-from ..kinematics.batch.algebra import dot, lengths, rotate_back
+from ..kinematics.batch.algebra import compose, dot, exponential, lengths, matrices, rotate_back
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import Descent, descend
 from ..solvers.body.flexing import flexed
@@ -34,6 +36,7 @@ _LEAN = 1.5  # of the body's size: reach that the rest of a body adds to that of
 _BETWEEN = np.arange(0.125, 1.0, 0.125)  # shares of what is left, solved at once: few poses cost what one does
 _TOGETHER, _ALONE = 3, 2  # rounds of these for all far tips at once, and for each
 _DOUBT = 2.0  # times the shortest distance that is missed: tried again, as from nearer by it may be met
+_HALF = radians(90.0)  # turn from which on it may be nearer to the one before the other way round
 _TURNS = 4  # halvings of the turns of far tips
 _MOVED, _FRAMES = 0.15, 8  # of the size: path of any tip, and frames, between two of the frames that are solved
 _INSIDE = 0.99  # of its reach: limb that counts as straight
@@ -310,7 +313,8 @@ class _DrawnIn:
         knots, every = self._knots, np.arange(len(self._knots))
         goals, some = [*self._others, *(task.take(knots) for task in places)], [task.take(knots) for task in turns]
         self._descend(goals, every)
-        left = [measured.errors.copy() for measured in System(self._tree, self._states, some).measured]
+        measured = System(self._tree, self._states, some).measured
+        left = [_unwound(task, each.errors.copy()) for task, each in zip(some, measured, strict=True)]
         low, high = np.zeros(len(knots)), np.ones(len(knots))
         for number in range(_TURNS + 1):
             tried = high if number == 0 else 0.5 * (low + high)
@@ -325,8 +329,25 @@ class _DrawnIn:
 
     def _shares(self, turns: Sequence[Task], left: Sequence[Numbers], share: Numbers) -> list[Task]:
         """Tasks of such shares (F) of the turns that are left."""
-        pairs = zip(turns, left, strict=True)
-        return [FadedTask(task=task, rest=(1.0 - share) * each, present=np.ones(1)) for task, each in pairs]
+        return [_less(task, (1.0 - share) * each) for task, each in zip(turns, left, strict=True)]
+
+
+def _less(task: Task, rest: Numbers) -> Task:
+    """Return a task of a turn without the `rest` (r, F) of its errors, which may be more than half a turn."""
+    if isinstance(task, OrientTask):
+        return replace(task, rotation=compose(matrices(exponential(-rest / task.length)), task.rotation))
+    return FadedTask(task=task, rest=rest, present=np.ones(1))
+
+
+def _unwound(task: Task, errors: Numbers) -> Numbers:
+    """Return the errors (r, K) of a turn with each rotation vector the way round that is nearer to the one before."""
+    if isinstance(task, OrientTask):
+        for before, each in pairwise(errors.T):  # views, in place
+            turn = float(np.linalg.norm(each))
+            other = each * (1.0 - tau * task.length / max(turn, 1e-300))
+            if turn > _HALF * task.length and np.linalg.norm(other - before) < np.linalg.norm(each - before):
+                each[:] = other
+    return errors
 
 
 def _direction(line: Numbers) -> Numbers:

@@ -20,6 +20,7 @@ from functools import lru_cache
 import numpy as np
 from mathutils import Quaternion, Vector
 
+from ...goals.orientation import AlongTask, LookTask, OrientTask
 from ...goals.task import Task
 from ...kinematics import Cone, EulerLimits, Framed, Free, Freedom, unframed
 from ...kinematics.arrays import Indices, Numbers
@@ -47,6 +48,7 @@ _PELVIS = 0.02  # compliance of joints between the hips and a thigh, which in pe
 _OFF_HINGE = 0.05  # share of compliance of an elbow or knee off the hinge that its limits give it
 _ALONG = 0.9  # cosine of the angle between an axis and the one about which a joint prefers to bend
 _AS_WANTED = 0.5  # cosine of the angle between that axis and the one that anatomy wants
+_OF_HANDS = 0.1  # weight of hands in the motion of a body, which circle a still one, where others show its turn
 _BEND, _BENT = 0.2, 0.5  # [rad] to which a straight joint is bent, if it is bent by less than that share
 _BACK = 0.01  # [rad] of range from which on a joint may bend the wrong way, if only by what a preset leaves it
 _STRAIGHT = 0.35  # [rad] of bend up to which a reference does not tell where a joint bends to
@@ -221,6 +223,17 @@ def errors_of_tips(geometry: Geometry, tasks: Sequence[Task]) -> Numbers:
     for task in tasks:
         values[task.tip] += (task.measure(geometry).errors ** 2).sum(0)
     return values
+
+
+def shares_in_motion(tree: Tree, tasks: Sequence[Task]) -> list[float]:
+    """Weights of the tips in the motion of a body as a whole.
+
+    Hands count less where feet or head show the facing of the body; where only places are given they count the same.
+    """
+    parts = parts_of_body(tree)
+    is_hand = [parts[tip.joint] == Part.HAND for tip in tree.tips]
+    faces = any(isinstance(task, OrientTask | AlongTask | LookTask) and not is_hand[task.tip] for task in tasks)
+    return [_OF_HANDS if hand and faces else 1.0 for hand in is_hand]
 
 
 def inclination(tree: Tree, values: Numbers) -> Numbers:

@@ -230,7 +230,8 @@ def swivelled(
     time = time_weight(fps, smoothing)
     limb = TwoBones(tree, frames, tasks, reference, flexion)
     cost = SwivelCost(limb, _SOFTLY)
-    drift = ALONG * time_weight(fps) / time * limb.drift(False)
+    along, carried = ALONG * time_weight(fps) / time, limb.transport(False)
+    drift = carried + along * (limb.drift(False) - carried) if limb.end is not None else carried
     return limb.rotations(best_swivels(cost, len(frames), time, cost.choices, held=held, drift=drift))
 
 

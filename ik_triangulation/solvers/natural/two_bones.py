@@ -197,6 +197,21 @@ class TwoBones:
             spin[-1] = 0.0
         return spin
 
+    def transport(self, cyclic: bool) -> Numbers:
+        """Changes of swivel (F) [rad] from each frame to the next by which the least turn of the axis carries the limb.
+
+        Swivel 0 is carried from the reference to each frame by itself, so it spins where the axis passes near the
+        opposite of the reference.
+        """
+        count = len(self.frames)
+        after = np.arange(1, count + 1) % count
+        carried = rotate(matrices(smallest_rotations(self.axis, self.axis[:, after])), self.normal)
+        axis, normal = self.axis[:, after], self.normal[:, after]
+        turn: Numbers = np.arctan2(dot(cross(normal, carried), axis), dot(normal, carried))
+        if not cyclic:
+            turn[-1] = 0.0
+        return turn
+
     def _spin(self, turned: Numbers, after: Indices) -> Numbers:
         return dot(turn_vectors(compose(turned[:, :, after], turned.swapaxes(0, 1))), self.axis)
 
