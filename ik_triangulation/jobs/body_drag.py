@@ -173,6 +173,7 @@ def _body_around(armature: Object, bone: str, found: RigBody | None, view_layer:
         planted=(),
         contacts=(),
         free_heads=(),
+        free_arms=(),
         solved=found.solved | own,
     )
 
