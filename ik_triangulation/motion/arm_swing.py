@@ -103,7 +103,7 @@ def _carriers(task: Task) -> Iterator[int]:
 
 
 class _Motion:
-    """What a body with F poses does besides swinging its arms: momentum from each frame to the next one.
+    """Momentum of a body with F poses from each frame to the next one, without that of swings of its arms.
 
     Masses are shares of the whole body's. `turns` (F - 1) is that of turning about the vertical, `moves` (3, F - 1)
     that of moving across it; `inertia` is what the trunk, with head and arms, has against turning.

@@ -240,7 +240,7 @@ class BodyProblem:
             floor=self.floor,
             thickness=self.thickness,
             heads=self._heads,
-            arms=[self.body.number_of[name] for name in self.rig.free_arms],
+            arms=[self.body.number_of[name] for name in self.rig.may_swing],
             compliance=compliance_with_contacts(self.rig, tree),
             fps=fps_of(scene, self.samples.frames),
             smoothing=smoothing,

@@ -20,7 +20,7 @@ _KEY = "ik_triangulation"  # the custom property of an action
 _last: dict[str, Any] = {}  # the text that was stored last, and the records it was made of
 _NAMED = {"pole_target": "objects", "obstacles": "collections"}  # settings that are data-blocks, and where those are
 _OF_BODY = "hips", "hips_motion", "balance", "contact_fade", "floor", "heels", "thickness"
-_OF_TIPS = "planted", "free_heads", "free_arms"
+_OF_TIPS = "planted", "free_heads", "may_swing"
 # Of records from before there were these settings.
 _BEFORE: dict[str, Any] = {"floor": False, "heels": False, "thickness": 0.0}
 # Of bakes before a bone could be matched, and before the edge of reach could be soft.

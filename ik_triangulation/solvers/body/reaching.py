@@ -334,7 +334,7 @@ class Reaching:
                 turns[arm[0]] = -_HANGS * (turn - dot(turn, self._up) * self._up)
         return turns
 
-    def with_free_arms(self, states: States, tasks: Sequence[Task]) -> States:
+    def with_may_swing(self, states: States, tasks: Sequence[Task]) -> States:
         """The states of a body that reaches, with arms that hang from its trunk where nothing is asked of them."""
         tree, rotations = self._tree, self._tree.rotations(states)
         busy = self._busy(tasks)
