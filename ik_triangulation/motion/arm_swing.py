@@ -6,9 +6,9 @@ and Popovic 2008, "Angular momentum in human walking"; Collins, Adamczyk and Kuo
 walking". Feet that are both held take what turns the body; then arms go against where its weight goes, as in a lean.
 
 The swings are those of the least energy over time: what is left that turns the trunk, or moves the body, and the motion
-of the arms as kinetic energy, and the weight of raised arms, as pendulums that are as slow as those of people, however
-large the figure is. So there is an answer to what is about as fast as arms swing by themselves, and none to what is
-slow. In a walk it is a third of the angle of the thighs. Masses are those of people.
+of the arms as kinetic energy, and what brings raised arms back to hang, in as long as relaxed ones take, however large
+the figure is. So fast motions are answered, slow ones are not, and what goes fast to another place and stays lets the
+arms hang again. In a walk they swing by a third to two thirds of the angle of the thighs. Masses are those of people.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..goals.task import FadedTask, Level, PlaceTask, Task, unwrapped
 from ..kinematics.arrays import Numbers
 from ..kinematics.batch import Geometry, States
 from ..kinematics.batch.algebra import cross, dot, exponential, lengths, normalized, product, rotate, rotate_back
-from ..kinematics.body_anatomy import ARM_PARTS, HEAD, LEG_PARTS, OF_LIMBS, TRUNK, Part, TwoPartLimb
+from ..kinematics.body_anatomy import HEAD, OF_LIMBS, TRUNK, Part, TwoPartLimb
 from ..solvers.body.clearing import cleared
 from ..solvers.body.flexing import flexion_axes, parts_of_body, two_part_limbs, wrist_of
 from ..solvers.natural.traded import solve_coupled_blocks
@@ -39,8 +39,8 @@ _ONE_SIDED = radians(3.0)  # over which a swing to one side alone begins
 _APART = 2.0  # [s] after which one motion knows nothing of another
 _FIRM = 1e6  # times its weight: an arm that hangs at an end
 _DEEP = 0.02  # of the body's size: depth in the body at which an arm does not swing
+_BESIDE = 0.05  # of its size: what begins nearer to its middle is a neck or a tail
 _STILL = 1e-4  # [rad] of a swing that is none
-_MASSES = dict(zip((*ARM_PARTS, *LEG_PARTS), OF_LIMBS.values(), strict=True))
 
 
 def swung(shot: Shot, states: States, hanging: Sequence[int], is_loop: bool) -> Work[States]:
@@ -50,7 +50,9 @@ def swung(shot: Shot, states: States, hanging: Sequence[int], is_loop: bool) -> 
         return states
     geometry = Geometry.of(tree, states)
     motion = _Motion(shot, geometry)
-    arms = [_Arm.of(motion, limb) for limb in limbs]
+    arms = [_Arm.of(motion, limb) for limb in limbs if abs(motion.beside(limb)) > _BESIDE * tree.size]
+    if not arms:
+        return states
     angles = _least(motion, arms, hanging, is_loop)
     if np.abs(angles).max() < _STILL:
         return states
@@ -137,6 +139,10 @@ class _Motion:
         found: Numbers = ways - self.up * (self.up * ways).sum(-2, keepdims=True)
         return found
 
+    def beside(self, limb: TwoPartLimb) -> float:
+        """Return how far on the left of the body a limb begins, on average."""
+        return float(dot(self.left, self.geometry.heads[limb.upper] - self.centre).mean())
+
     def _left(self) -> Numbers:
         """The direction (3, F) about which knees bend in the first frame of the reference, as the chest turns it."""
         shot, tree = self.shot, self.shot.tree
@@ -175,11 +181,12 @@ def _of_limb(geometry: Geometry, limb: TwoPartLimb) -> Iterator[tuple[float, Num
     """Yield the masses of the parts of a limb, and their places (3, F)."""
     tree, parts, heads = geometry.tree, parts_of_body(geometry.tree), geometry.heads
     wrist = wrist_of(geometry, limb)
-    yield _MASSES[parts[limb.upper]], 0.5 * (heads[limb.upper] + heads[limb.middle])
-    yield _MASSES[parts[limb.middle]], 0.5 * (heads[limb.middle] + wrist)
+    upper, middle, end = (OF_LIMBS[parts[joint].name.lower()] for joint in limb)
+    yield upper, 0.5 * (heads[limb.upper] + heads[limb.middle])
+    yield middle, 0.5 * (heads[limb.middle] + wrist)
     if limb.has_end:
         ends = [geometry.tip(number) for number, tip in enumerate(tree.tips) if tree.above[limb.end, tip.joint]]
-        yield _MASSES[parts[limb.end]], 0.5 * (wrist + np.mean(ends, 0))
+        yield end, 0.5 * (wrist + np.mean(ends, 0))
 
 
 class _Arm(NamedTuple):
@@ -201,8 +208,7 @@ class _Arm(NamedTuple):
         masses, places = zip(*_of_limb(geometry, limb), strict=True)
         shares = np.array(masses)[:, None, None] / motion.whole
         ways = np.array(places) - shoulder
-        side = np.sign(dot(motion.left, shoulder - motion.centre).mean())
-        axes = np.array((-motion.left, side * motion.ahead))
+        axes = np.array((-motion.left, np.sign(motion.beside(limb)) * motion.ahead))
         moves = (shares * motion.across(cross(axes[:, None], ways))).sum(1)
         lever = np.broadcast_to(shoulder + (shares * ways).sum(0) / shares.sum() - motion.centre, moves.shape)
         turns = dot(np.broadcast_to(motion.up, moves.shape), cross(lever, moves))
