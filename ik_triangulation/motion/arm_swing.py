@@ -31,7 +31,7 @@ from ..solvers.body.flexing import flexion_axes, parts_of_body, two_part_limbs, 
 from ..solvers.natural.traded import solve_coupled_blocks
 from .shot import Shot
 
-_SLOW = 0.45  # [s] in which a raised arm comes to hang
+_SLOW = 0.3  # [s] in which a raised arm comes to hang
 _HOLLOW = 0.5  # share of the trunk's mass at its corners, that of a box; the other is where it turns
 _AHEAD, _ASIDE = radians(25.0), radians(15.0)  # the most of a swing ahead or back, and of one away from the body
 _BEND = 0.8  # of a swing ahead: what the elbow bends more
