@@ -41,7 +41,7 @@ from ...kinematics.batch.algebra import (
     turn_vectors,
 )
 from ...kinematics.body_anatomy import ARM_PARTS, Part, TwoPartLimb
-from .amounts import HIGHEST, LOWEST, Speeds, Stand, cost_of_amounts, newton_step, turn_for_looks
+from .amounts import HIGHEST, LOWEST, Speeds, Stand, cost_of_amounts, newton_step, turn_for_looks, with_moves
 from .flexing import flexion_axes, parts_of_body, two_part_limbs
 from .hanging import COMFORTABLE, ReachingArm, arm_of, is_place, nearer_by_girdle, turn_of_girdle
 
@@ -210,6 +210,8 @@ class Reaching:
         for row, values in zip(found, amounts, strict=True):
             row[at] = values
             row[moved] = np.interp(np.flatnonzero(moved), knots, row[knots])
+        if count > 2:
+            found = with_moves(found, [way / self._arms[tip].length for tip, way in ways])
         first, last = found[:, 0].copy(), found[:, -1].copy()
         for _ in range(_SMOOTHED if count > 1 else 0):
             found = averaged_in_time(found.T, 1).T
