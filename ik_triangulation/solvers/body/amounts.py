@@ -57,6 +57,7 @@ _SMALL = 1e-4  # [rad] turns for which series are more exact than the formulas
 
 _RESTS, _CREEPS = 0.15, 1e-4  # of the fastest steps before and after: one at which hands rest; [arm's lengths] none
 _STRAYS, _DIRECT = 0.5, 0.9  # of their path: chords of hands that wander about, and of those that go straight there
+_BESIDE, _AWAY = 0.6, 0.9  # arm's lengths from the shoulder at which a hand is near, and away
 
 _NECK = radians(40.0)  # angle about the vertical up to which the head turns alone
 _SHARE = 0.5  # of the angle beyond that, which pelvis and spine make
@@ -157,14 +158,16 @@ def turning_on(turns: Numbers, turned: Numbers, beyond: Numbers) -> Numbers:
     return found
 
 
-def with_moves(amounts: Numbers, ways: Sequence[Numbers]) -> Numbers:
+def with_moves(amounts: Numbers, ways: Sequence[Numbers], distances: Sequence[Numbers]) -> Numbers:
     """Return amounts (4, F) that grow with the moves of the hands, not only where these get too far.
 
     In a reach trunk and arm go together from the start. Between two rests an amount is at least on the line between
-    those at the rests, by how far the hands have gone, unless they wander about. So no move knows of another one.
-    `ways` (3, F) of the hands are in arm's lengths.
+    those at the rests, by how far the hands have gone, unless they wander about, and less while they are near their
+    shoulders, where the body would come towards them. So no move knows of another one. `ways` (3, F) of the hands and
+    their `distances` (F) from the shoulders are in arm's lengths.
     """
     every, found = np.array(ways), amounts.copy()
+    away = smoothstep((np.min(distances, 0) - _BESIDE) / (_AWAY - _BESIDE))
     steps = lengths(np.diff(every)).sum(0)
     gone = np.concatenate(([0.0], np.cumsum(steps)))
     for first, last in pairwise(_rests(steps)):
@@ -178,7 +181,7 @@ def with_moves(amounts: Numbers, ways: Sequence[Numbers]) -> Numbers:
         differs = np.abs(end - begin) / np.maximum(np.maximum(np.abs(begin), np.abs(end)), _NOTHING)
         more = np.maximum(side * (begin + share * (end - begin) - own), 0.0)
         direct = smoothstep((chord - _STRAYS) / (_DIRECT - _STRAYS))
-        found[:, first : last + 1] = own + side * direct * differs * more
+        found[:, first : last + 1] = own + side * direct * differs * away[first : last + 1] * more
     return found
 
 

@@ -211,7 +211,9 @@ class Reaching:
             row[at] = values
             row[moved] = np.interp(np.flatnonzero(moved), knots, row[knots])
         if count > 2:
-            found = with_moves(found, [way / self._arms[tip].length for tip, way in ways])
+            arms = [(self._arms[tip], self.place(tip, way, slice(None)), way) for tip, way in ways]
+            distances = [lengths(place - self._begin.heads[arm.anchor]) / arm.length for arm, place, _ in arms]
+            found = with_moves(found, [way / arm.length for arm, _, way in arms], distances)
         first, last = found[:, 0].copy(), found[:, -1].copy()
         for _ in range(_SMOOTHED if count > 1 else 0):
             found = averaged_in_time(found.T, 1).T

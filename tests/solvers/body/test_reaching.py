@@ -394,7 +394,7 @@ def test_amounts_begin_with_the_move_of_a_hand_and_know_nothing_of_another_move(
         found = []
         for second in others:
             way, amounts = there_and_back(first, second)
-            found.append(with_moves(amounts, [way]))
+            found.append(with_moves(amounts, [way], [np.ones(60)]))
             gone, turned = lengths(way), np.abs(found[-1][0])
             assert (np.abs(found[-1]) >= np.abs(amounts) - 1e-12).all()
             np.testing.assert_allclose(found[-1][:, [0, 19, 40, 59]], amounts[:, [0, 19, 40, 59]], atol=1e-12)
@@ -407,4 +407,4 @@ def test_amounts_of_hands_that_wander_about_are_as_they_are():
     angles = np.linspace(0.0, 4.0 * np.pi, 80)
     way = np.stack((np.cos(angles) * angles / 10.0, np.sin(angles) * angles / 10.0, np.zeros(80)))
     amounts = np.maximum(lengths(way) - 0.8, 0.0) * np.ones((4, 1))
-    np.testing.assert_array_equal(with_moves(amounts, [way]), amounts)
+    np.testing.assert_array_equal(with_moves(amounts, [way], [np.ones(80)]), amounts)
