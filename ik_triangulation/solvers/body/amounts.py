@@ -57,7 +57,7 @@ _SMALL = 1e-4  # [rad] turns for which series are more exact than the formulas
 
 _RESTS, _CREEPS = 0.15, 1e-4  # of the fastest steps before and after: one at which hands rest; [arm's lengths] none
 _STRAYS, _DIRECT = 0.5, 0.9  # of their path: chords of hands that wander about, and of those that go straight there
-_BESIDE, _AWAY = 0.6, 0.9  # arm's lengths from the shoulder at which a hand is near, and away
+_BESIDE, _AWAY = 0.7, 1.0  # arm's lengths from the shoulder at which a hand is near, and away
 
 _NECK = radians(40.0)  # angle about the vertical up to which the head turns alone
 _SHARE = 0.5  # of the angle beyond that, which pelvis and spine make
