@@ -246,6 +246,12 @@ def add_body(command: ArgumentParser, hold: str = "--hold", of_bake: bool = True
         help="turn a head that is free a part of the way to where hands go",
     )
     body.add_argument(
+        "--swing-arms",
+        action=BooleanOptionalAction,
+        default=None,
+        help="have arms that are free swing against what legs and trunk do",
+    )
+    body.add_argument(
         "--thickness",
         type=float,
         metavar="FACTOR",

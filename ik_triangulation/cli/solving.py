@@ -372,7 +372,7 @@ def _set(arguments: Namespace, armature: Object) -> None:
     for name in arguments.held or ():
         armature.pose.bones[find_bone(armature, name).name].ik_triangulation.hold = True
     body = armature.ik_triangulation
-    for name in ("hips", "hips_motion", "balance", "floor", "heels", "look_at_hands", "thickness"):
+    for name in ("hips", "hips_motion", "balance", "floor", "heels", "look_at_hands", "swing_arms", "thickness"):
         value = getattr(arguments, name)
         if value is not None:
             setattr(body, name, value)

@@ -173,6 +173,7 @@ def _body_around(armature: Object, bone: str, found: RigBody | None, view_layer:
         planted=(),
         contacts=(),
         free_heads=(),
+        may_swing=(),
         solved=found.solved | own,
     )
 

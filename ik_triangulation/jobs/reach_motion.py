@@ -34,6 +34,7 @@ from ..kinematics.batch import Geometry, States, Tree
 from ..kinematics.batch.tree import joined
 from ..kinematics.body_anatomy import Part
 from ..kinematics.framed import joint_path
+from ..motion.arm_swing import swung
 from ..motion.body_path import body_path
 from ..motion.faded_path import looking_at_hands
 from ..motion.limb_motion import along_arc
@@ -347,14 +348,15 @@ class BodyReachMotion:
             frames = range(leave + 1, leave + return_frames)
             yield from self._transition(states, stays, self._begun, frames, return_frames)
             states.put([leave + return_frames], self._begun.take([leave + return_frames]))
-        shot = self._problem.shot(self._scene)
         tasks = [*self._held, *(task for visit in self._visits for task in body_tasks(self._problem.body, visit.goals))]
+        shot = self._problem.shot(self._scene, tasks=tasks)
         on_the_way = np.ones(len(states), bool)
         for visit in self._visits:
             on_the_way[int(visit.frame - first) : int(visit.leave - first) + 1] = False
         on_the_way[[0, -1]] = False
         how = shot.fps, shot.smoothing, (), on_the_way  # comfort is in the poses of the visits
-        return (yield from cleared(self._tree, states, shot.thickness, tasks, *how))
+        states = yield from cleared(self._tree, states, shot.thickness, tasks, *how)
+        return (yield from swung(shot, states, (0, len(states) - 1), False))
 
     def _staying(self, visit: BodyVisit, at: int, frames: range) -> Work[States]:
         """Poses of all frames, of which those of `frames` are as if the body were at a visit already."""

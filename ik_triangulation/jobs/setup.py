@@ -336,7 +336,8 @@ def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
     trunk = _trunk(armature, anatomy, hips)
     if any(can_turn(armature.pose.bones[name]) for name in trunk):
         apply_preset(armature, trunk, presets[SPINE.preset], keep_limits=True)
-    armature.ik_triangulation.balance = armature.ik_triangulation.look_at_hands = True
+    settings = armature.ik_triangulation
+    settings.balance = settings.look_at_hands = settings.swing_arms = True
     armature.update_tag()
     return NewBody(tuple(reach), tuple(held), hips, tuple(looking), () if bones else doubts_about(anatomy, limbs))
 

@@ -324,7 +324,7 @@ class _Path:
             return states
         wanted = with_swivels(tree, states, self.given, self.tasks, *self.tempo)
         if self.reaching and self.takes_part:
-            wanted = self.reaching.with_free_arms(wanted, self.tasks)
+            wanted = self.reaching.with_may_swing(wanted, self.tasks)
         yield
         relaxation = Relaxation(
             posture=Posture(tree, wanted), compliance=self.compliance, weight=self.weight, still=1e-4

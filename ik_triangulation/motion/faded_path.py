@@ -45,6 +45,7 @@ from ..solvers.body.priorities import POSTURE_GAIN, exactly
 from ..solvers.natural.looking import turned_to_hands
 from ..solvers.natural.posture import Posture, Relaxation, time_weight
 from ..solvers.natural.solving import ends_met
+from .arm_swing import swung
 from .body_easing import largest_turns, unrest
 from .body_path import BodyPath, body_path
 from .shot import Shot
@@ -95,8 +96,12 @@ def faded_path(shot: Shot) -> Work[BodyPath]:
             else task
             for task, there in zip(tasks, System(tree, found, tasks).measured, strict=True)
         ]
-    path = yield from _with_ends(replace(shot, tasks=tasks))
-    return path._replace(states=looking_at_hands(shot, path.states))
+    whole = replace(shot, tasks=tasks)
+    path = yield from _with_ends(whole)
+    states = path.states
+    if shot.arms:
+        states = yield from swung(whole, states, _right_ends(whole), _is_loop(whole))
+    return path._replace(states=looking_at_hands(shot, states))
 
 
 def looking_at_hands(shot: Shot, states: States) -> States:

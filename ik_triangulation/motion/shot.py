@@ -35,11 +35,10 @@ class Shot:
     `tasks`, each with its tolerance, over all frames, `preferences` to settle in what they leave free, and the
     `influence` (F) of tips, 0 to 1, by their numbers (1 by default). Of the whole: the balance `steady`, the `floor`
     below, the `thickness` and obstacles that arms stay out of, the `comfort` of limbs, free `heads` that look where
-    hands go, and the `compliance` (k, 1) of the columns. `form` is that of a single limb; a body has none. Of time:
-    `fps` is the number of these frames in a
-    second, `smoothing` (0 to 1) calms the motion, tips that are `soft` take some frames to where their goals are out of
-    reach and back, `seed` draws restarts, and `part_from` is the number of the first frame in a longer path of which
-    these are a part, which is no cycle.
+    hands go, the tips of free `arms` that swing, and the `compliance` (k, 1) of the columns. `form` is that of a single
+    limb; a body has none. Of time: `fps` is the number of these frames in a second, `smoothing` (0 to 1) calms the
+    motion, tips that are `soft` take some frames to where their goals are out of reach and back, `seed` draws restarts,
+    and `part_from` is the number of the first frame in a longer path of which these are a part, which is no cycle.
     """
 
     tree: Tree
@@ -52,6 +51,7 @@ class Shot:
     thickness: Thickness | None = None
     comfort: Sequence[Comfort] = ()
     heads: Sequence[LookTask] = ()
+    arms: Collection[int] = ()
     compliance: Numbers | None = None
     form: LimbForm | None = None
     fps: float = USUAL_FPS

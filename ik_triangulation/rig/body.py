@@ -102,7 +102,8 @@ class RigBody:
     the animation has them at the scene's first frame, in the space of the armature. With `floor` the body stays above
     the lower held foot, and with `heels` the planted feet lift theirs where ankles would bend too far; their toes stay
     as they are. Arms stay out of trunk, head and thighs, which are that `thickness` beside those of a person
-    with bones of their lengths; at 0 they do not. Those of `free_heads` that have no goal look where hands go.
+    with bones of their lengths; at 0 they do not. Where they have no goal, those of `free_heads` look where hands go,
+    and arms to those that `may_swing` do so.
 
     Raises ChainError for bones that do not hang together, and for hips that cannot move.
     """
@@ -121,6 +122,7 @@ class RigBody:
     heels: bool = False
     thickness: float = 0.0
     free_heads: tuple[str, ...] = ()
+    may_swing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         lines, bones = [self.line(tip) for tip in self.tips], self.armature.pose.bones

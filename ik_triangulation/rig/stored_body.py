@@ -203,19 +203,24 @@ def stored_body(armature: Object, tip: str, limbs: StoredLimbs | None = None) ->
         settings.contact_fade,
         settings.floor,
     )
-    rig = replace(rig, thickness=settings.thickness, free_heads=_free_heads(rig) if settings.look_at_hands else ())
+    looking, others = _free_tips(rig)
+    heads, arms = looking if settings.look_at_hands else (), others if settings.swing_arms else ()
+    rig = replace(rig, thickness=settings.thickness, free_heads=heads, may_swing=arms)
     return replace(rig, planted=planted_tips(rig), heels=settings.heels) if held else rig
 
 
-def _free_heads(rig: RigBody) -> tuple[str, ...]:
-    """Return the tips of a body that are to look, and whose own bones nothing animates by hand.
+def _free_tips(rig: RigBody) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the tips of a body whose own bones nothing animates by hand: those that are to look, and the others.
 
-    A body with contacts is a recorded motion, whose head is in it.
+    A body with contacts is a recorded motion, in which all of them are.
     """
-    if rig.contacts:
-        return ()
-    looking = [limb.tip for limb in rig.limbs if limb.orientation == "LOOK"]
-    return tuple(tip for tip in looking if not _is_animated(_leg(rig, tip), _above(rig)))
+    settings = rig.armature.ik_triangulation
+    if rig.contacts or not (settings.look_at_hands or settings.swing_arms):
+        return (), ()
+    above = _above(rig)
+    free = [limb for limb in rig.limbs if not _is_animated(_leg(rig, limb.tip), above)]
+    looking = tuple(limb.tip for limb in free if limb.orientation == "LOOK")
+    return looking, tuple(limb.tip for limb in free if limb.tip not in looking)
 
 
 def _is_limb(bone: PoseBone) -> bool:

@@ -106,6 +106,13 @@ class BodySettings:
         default=False,
         page="body.html#look-at-hands",
     )
+    swing_arms: bool = setting(
+        BoolProperty,
+        "Swing Arms",
+        "Have arms without a target and without keys made by hand swing against what legs and trunk do, as in a walk",
+        default=False,
+        page="body.html#swing-arms",
+    )
     thickness: float = setting(
         FloatProperty,
         "Thickness",

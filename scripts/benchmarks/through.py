@@ -12,7 +12,7 @@ from time import process_time
 
 import numpy as np
 
-from . import jobs, scenes
+from . import job_shots, jobs, scenes
 
 BROAD, DEEP, THIGH, HEAD = 0.085, 0.07, 0.045, 0.05  # of the stature: halves
 STEPS, STAYS = 20, 6  # frames from where the hand hangs to a place and back, and there
@@ -142,7 +142,7 @@ def shot(rig, kind, count, seed, thickness):
         begun = process_time()
         assert bpy.ops.pose.ik_triangulation_bake() == {"FINISHED"}
         spent = process_time() - begun
-    shown = [jobs._shown(ob, at) for at in range(1, scene.frame_end + 1)]
+    shown = [job_shots.shown(ob, at) for at in range(1, scene.frame_end + 1)]
     turning = [rig.of("chest"), *(rig.of(part, "L") for part in ("upper_arm", "forearm", "hand"))]
     turns = [
         max(jobs._turn(a[bone][0].to_quaternion(), b[bone][0].to_quaternion()) for bone in turning)

@@ -141,7 +141,7 @@ def _with_held(
     """Bring the tips of a posed body that stay from one frame to the other to their places; return those."""
     armature, tips = found.armature, [name for name in found.tips if found.hips in found.line(name)]
     limbs = tuple(Limb.from_tip(armature, tip, armature) for tip in tips)
-    whole = replace(found, limbs=limbs, held=(), planted=(), contacts=(), free_heads=())
+    whole = replace(found, limbs=limbs, held=(), planted=(), contacts=(), free_heads=(), may_swing=())
 
     def look(depsgraph: Depsgraph, _: float) -> dict[str, Matrix]:
         bones = armature.evaluated_get(depsgraph).pose.bones

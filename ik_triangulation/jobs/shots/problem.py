@@ -300,6 +300,7 @@ class BodyProblem:
             thickness=self.thickness,
             comfort=self._comfort,
             heads=self._heads,
+            arms=[self.body.number_of[name] for name in self.rig.may_swing],
             compliance=compliance_with_contacts(self.rig, tree),
             fps=fps_of(scene, self.samples.frames),
             smoothing=smoothing,

@@ -20,6 +20,7 @@ _KEY = "ik_triangulation"  # the custom property of an action
 _last: dict[str, Any] = {}  # the text that was stored last, and the records it was made of
 _NAMED = {"pole_target": "objects", "obstacles": "collections"}  # settings that are data-blocks, and where those are
 _OF_BODY = "hips", "hips_motion", "balance", "contact_fade", "floor", "heels", "thickness"
+_OF_TIPS = "planted", "free_heads", "may_swing"
 # Of records from before there were these settings.
 _BEFORE: dict[str, Any] = {"floor": False, "heels": False, "thickness": 0.0}
 # Of bakes before a bone could be matched, and before the edge of reach could be soft.
@@ -52,7 +53,7 @@ def record_body(
     """Store the settings of a body's bake in the action, at each of its tips; `span` is as for a limb."""
     body: dict[str, Any] = {name: getattr(rig, name) for name in _OF_BODY}
     body |= {"held": list(rig.held), "limbs": [limb.tip for limb in rig.limbs], "solved": sorted(rig.solved)}
-    body |= {"planted": list(rig.planted), "free_heads": list(rig.free_heads)}
+    body |= {name: list(getattr(rig, name)) for name in _OF_TIPS}
     body["contacts"] = [[_plain(value) for value in contact] for contact in rig.contacts]
     body["keys"] = {name: getattr(settings, name) for name in _OF_KEYS}
     for limb in rig.limbs:
@@ -150,7 +151,7 @@ def recorded_body(
         tips, held = [str(name) for name in body["limbs"]], tuple(body["held"])
         body = _BEFORE | body
         more = {name: body[name] for name in _OF_BODY} | {"solved": frozenset(body["solved"])}
-        more |= {name: tuple(map(str, body.get(name, ()))) for name in ("planted", "free_heads")}  # none before
+        more |= {name: tuple(map(str, body.get(name, ()))) for name in _OF_TIPS}  # none before
         contacts = [Contact(*contact) for contact in body["contacts"]]  # with supports by their names
         settings = {name: value for name, value in body["keys"].items() if name in _OF_KEYS}
     except _DAMAGED as error:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from math import radians
 
 import numpy as np
@@ -24,7 +25,7 @@ import numpy as np
 from ...goals.orientation import LookTask
 from ...goals.support import BalanceTask
 from ...goals.task import Task
-from ...kinematics.arrays import Columns, Indices, Numbers
+from ...kinematics.arrays import Columns, Indices, Numbers, smoothstep
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import (
     conjugated,
@@ -51,7 +52,12 @@ _BELOW = np.array([0.5, 1.2, 0.0, 0.0])
 _LEAN = radians(22.0)  # of the legs at the feet for balance, at most
 _BENT = 0.7  # amount of a crouch from which on these are the shins alone
 
+_NOTHING = 1e-12  # amount that is none
 _SMALL = 1e-4  # [rad] turns for which series are more exact than the formulas
+
+_RESTS, _CREEPS = 0.15, 1e-4  # of the fastest steps before and after: one at which hands rest; [arm's lengths] none
+_STRAYS, _DIRECT = 0.5, 0.9  # of their path: chords of hands that wander about, and of those that go straight there
+_BESIDE, _AWAY = 0.7, 1.0  # arm's lengths from the shoulder at which a hand is near, and away
 
 _NECK = radians(40.0)  # angle about the vertical up to which the head turns alone
 _SHARE = 0.5  # of the angle beyond that, which pelvis and spine make
@@ -150,6 +156,46 @@ def turning_on(turns: Numbers, turned: Numbers, beyond: Numbers) -> Numbers:
         axis = (beyond / np.maximum(stopped, _SMALL)[:, None] * (stopped > _SMALL)[:, None])[:, None]
         found = found - axis * dot(found, axis)[..., None, :]
     return found
+
+
+def with_moves(amounts: Numbers, ways: Sequence[Numbers], distances: Sequence[Numbers]) -> Numbers:
+    """Return amounts (4, F) that grow with the moves of the hands, not only where these get too far.
+
+    In a reach trunk and arm go together from the start. Between two rests an amount is at least on the line between
+    those at the rests, by how far the hands have gone, unless they wander about, and less while they are near their
+    shoulders, where the body would come towards them. So no move knows of another one. `ways` (3, F) of the hands and
+    their `distances` (F) from the shoulders are in arm's lengths.
+    """
+    every, found = np.array(ways), amounts.copy()
+    away = smoothstep((np.min(distances, 0) - _BESIDE) / (_AWAY - _BESIDE))
+    steps = lengths(np.diff(every)).sum(0)
+    gone = np.concatenate(([0.0], np.cumsum(steps)))
+    for first, last in pairwise(_rests(steps)):
+        far = gone[last] - gone[first]
+        if far <= _CREEPS:
+            continue
+        chord = np.linalg.norm(every[..., last] - every[..., first], axis=1).sum() / far
+        own, share = amounts[:, first : last + 1], (gone[first : last + 1] - gone[first]) / far
+        begin, end = own[:, :1], own[:, -1:]
+        side = np.sign(begin + end) * (begin * end >= 0.0)
+        differs = np.abs(end - begin) / np.maximum(np.maximum(np.abs(begin), np.abs(end)), _NOTHING)
+        more = np.maximum(side * (begin + share * (end - begin) - own), 0.0)
+        direct = smoothstep((chord - _STRAYS) / (_DIRECT - _STRAYS))
+        found[:, first : last + 1] = own + side * direct * differs * away[first : last + 1] * more
+    return found
+
+
+def _rests(steps: Numbers) -> list[int]:
+    """Return the frames, with the first and the last one, at which what makes these steps (F - 1) nearly rests."""
+    found, peak, low = [0], 0.0, -1  # the largest step since the last rest, and the least one after that
+    for k, step in enumerate(steps.tolist()):
+        if low >= 0 and step > max(steps[low] / _RESTS, _CREEPS):
+            found.append(low)
+            peak, low = step, -1
+        elif step < _RESTS * peak:
+            low = k if low < 0 or step < steps[low] else low
+        peak = max(peak, step)
+    return [*found, len(steps)]
 
 
 def turn_for_looks(geometry: Geometry, up: Numbers, tasks: Sequence[Task]) -> Numbers:

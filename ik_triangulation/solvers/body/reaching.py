@@ -41,7 +41,7 @@ from ...kinematics.batch.algebra import (
     turn_vectors,
 )
 from ...kinematics.body_anatomy import ARM_PARTS, Part, TwoPartLimb
-from .amounts import HIGHEST, LOWEST, Speeds, Stand, cost_of_amounts, newton_step, turn_for_looks
+from .amounts import HIGHEST, LOWEST, Speeds, Stand, cost_of_amounts, newton_step, turn_for_looks, with_moves
 from .flexing import flexion_axes, parts_of_body, two_part_limbs
 from .hanging import COMFORTABLE, ReachingArm, arm_of, is_place, nearer_by_girdle, turn_of_girdle
 
@@ -210,6 +210,10 @@ class Reaching:
         for row, values in zip(found, amounts, strict=True):
             row[at] = values
             row[moved] = np.interp(np.flatnonzero(moved), knots, row[knots])
+        if count > 2:
+            arms = [(self._arms[tip], self.place(tip, way, slice(None)), way) for tip, way in ways]
+            distances = [lengths(place - self._begin.heads[arm.anchor]) / arm.length for arm, place, _ in arms]
+            found = with_moves(found, [way / arm.length for arm, _, way in arms], distances)
         first, last = found[:, 0].copy(), found[:, -1].copy()
         for _ in range(_SMOOTHED if count > 1 else 0):
             found = averaged_in_time(found.T, 1).T
@@ -334,7 +338,7 @@ class Reaching:
                 turns[arm[0]] = -_HANGS * (turn - dot(turn, self._up) * self._up)
         return turns
 
-    def with_free_arms(self, states: States, tasks: Sequence[Task]) -> States:
+    def with_may_swing(self, states: States, tasks: Sequence[Task]) -> States:
         """The states of a body that reaches, with arms that hang from its trunk where nothing is asked of them."""
         tree, rotations = self._tree, self._tree.rotations(states)
         busy = self._busy(tasks)

@@ -116,8 +116,8 @@ class Thickness:
         """Return the same with distances no larger than these poses have them: they may be as they are."""
         axes, arms = self.capsules.placed(geometry), []
         for arm in self.arms:
-            near = np.stack([axes.nearest(link).distances for link in links_of_arm(arm, geometry)])
-            arms.append(arm._replace(least=np.minimum(arm.least, near)))
+            near = [arm.around(axes).nearest(link).distances for link in links_of_arm(arm, geometry)]
+            arms.append(arm._replace(least=np.minimum(arm.least, np.stack(near))))
         return replace(self, arms=tuple(arms))
 
     def depths(self, geometry: Geometry) -> dict[int, Numbers]:

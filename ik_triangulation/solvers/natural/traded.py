@@ -108,11 +108,11 @@ def solve_blocks(diagonal: Numbers, side: Numbers, right: Numbers) -> Numbers:
     each frame with the next one. Source: Heller 1976, "Some aspects of the cyclic reduction algorithm for block
     tridiagonal linear systems".
     """
-    return _solved(diagonal, side[:, :, None] * np.eye(side.shape[1]), right)
+    return solve_coupled_blocks(diagonal, side[:, :, None] * np.eye(side.shape[1]), right)
 
 
-def _solved(diagonal: Numbers, side: Numbers, right: Numbers) -> Numbers:
-    """The same for whole blocks `side` (F - 1, m, m), which couple the rows of a frame with the columns of the next."""
+def solve_coupled_blocks(diagonal: Numbers, side: Numbers, right: Numbers) -> Numbers:
+    """Solve the same for whole blocks `side` (F - 1, m, m), by row of a frame and column of the next one."""
     count, size = right.shape
     if count == 1:
         single: Numbers = np.linalg.solve(diagonal, right[:, :, None])[:, :, 0]
@@ -134,7 +134,7 @@ def _solved(diagonal: Numbers, side: Numbers, right: Numbers) -> Numbers:
     less[1 : 1 + len(back)] -= back @ beyond[: len(back)]
     rest[1 : 1 + len(back)] -= (back @ own[: len(back), :, None])[:, :, 0]
     between = -(ahead[: len(back)] @ beyond[: len(back)])
-    even = _solved(less, between, rest)
+    even = solve_coupled_blocks(less, between, rest)
     result = np.empty_like(right)
     result[0::2] = even
     result[odd] = own - (left @ even[:number, :, None])[:, :, 0]

@@ -64,6 +64,7 @@ class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
         column.prop(body, "heels")
         if preferences.shows_all(context, bone.ik_triangulation):
             column.prop(body, "look_at_hands")
+            column.prop(body, "swing_arms")
         if preferences.shows_all(context, bone.ik_triangulation) or body.thickness != 1.0:
             column.prop(body, "thickness")
 

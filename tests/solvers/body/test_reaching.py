@@ -17,6 +17,7 @@ from ik_triangulation.kinematics.batch.algebra import lengths
 from ik_triangulation.motion.body_path import body_path
 from ik_triangulation.motion.shot import Shot
 from ik_triangulation.solvers.batch.change import System
+from ik_triangulation.solvers.body.amounts import with_moves
 from ik_triangulation.solvers.body.hanging import COMFORTABLE, arm_of
 from ik_triangulation.solvers.body.reaching import BEGIN, HIGHEST, LOWEST, reaching_of
 from scripts.benchmarks import humanoid
@@ -374,3 +375,36 @@ def test_a_look_far_aside_turns_the_trunk_unless_a_reach_turns_it_farther():
             expected = look if reach * look >= 0.0 else look + reach
             assert turned(amount, angle) == pytest.approx(expected, rel=1e-3)
     assert turned(side * 0.3, 45.0) == pytest.approx(abs(alone[1]), rel=1e-6)
+
+
+def there_and_back(first, second):
+    """Ways (3, F) of a hand to one place, back and to another one, with rests, and what is missing to it as amounts."""
+    ease = 0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, 20))
+    share = np.concatenate([np.outer(end, ease) for end in (first, -first, second)], 1)
+    begin = np.repeat(np.stack([np.zeros(3), first, np.zeros(3)], 1), 20, 1)
+    way = begin + share
+    missing = np.maximum(lengths(way) - 0.8, 0.0)
+    return way, missing * np.array([1.0, -0.5, 0.8, 0.0])[:, None]
+
+
+def test_amounts_begin_with_the_move_of_a_hand_and_know_nothing_of_another_move():
+    random = np.random.default_rng(3)
+    for _ in range(20):
+        first, *others = (each / np.linalg.norm(each) * random.uniform(1.0, 2.0) for each in random.normal(size=(3, 3)))
+        found = []
+        for second in others:
+            way, amounts = there_and_back(first, second)
+            found.append(with_moves(amounts, [way], [np.ones(60)]))
+            gone, turned = lengths(way), np.abs(found[-1][0])
+            assert (np.abs(found[-1]) >= np.abs(amounts) - 1e-12).all()
+            np.testing.assert_allclose(found[-1][:, [0, 19, 40, 59]], amounts[:, [0, 19, 40, 59]], atol=1e-12)
+            assert np.argmax(amounts[0] > 0.1 * amounts[0, 19]) > 6
+            assert np.argmax(turned > 0.1 * turned[19]) <= 1 + np.argmax(gone > 0.1 * gone[19])
+        np.testing.assert_array_equal(found[0][:, :40], found[1][:, :40])
+
+
+def test_amounts_of_hands_that_wander_about_are_as_they_are():
+    angles = np.linspace(0.0, 4.0 * np.pi, 80)
+    way = np.stack((np.cos(angles) * angles / 10.0, np.sin(angles) * angles / 10.0, np.zeros(80)))
+    amounts = np.maximum(lengths(way) - 0.8, 0.0) * np.ones((4, 1))
+    np.testing.assert_array_equal(with_moves(amounts, [way], [np.ones(80)]), amounts)
