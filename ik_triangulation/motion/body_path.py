@@ -368,12 +368,13 @@ class _Path:
         """
         random = np.random.default_rng(self.seed)
         first, *ahead = knots.tolist()
-        found = {first: self._first(first) if begin is None else self.posture.take([first]).offsets(begin)}
-        offsets = self._abreast(knots, found[first])
+        started = None if begin is None else self.posture.take([first]).offsets(begin)
+        offsets = self._abreast(knots, started) if ahead else None
         yield
         if offsets is not None:
             forwards = np.argsort(knots)
             return knots[forwards], offsets[:, forwards]
+        found = {first: self._first(first) if started is None else started}
         before = first
         while ahead:
             k = ahead[0]
@@ -401,18 +402,20 @@ class _Path:
         settle(self.tree, state, at.reference, here, steady, self.settings.first)
         return at.offsets(state)
 
-    def _abreast(self, knots: Indices, begin: Numbers) -> Numbers | None:
+    def _abreast(self, knots: Indices, begin: Numbers | None) -> Numbers | None:
         """Turns off the reference (k, K) of knots as _followed() finds them, of all at once; None if one is missed.
 
         A knot forgets those before it: its steps of posture leave little of what it began with. So all are solved from
-        the first one, then again from what the one before has become, until nothing changes. Source: Jacobi's iteration
-        of a recurrence.
+        the first one, or without its turns to `begin` with (k, 1) from the reference, then again from what the one
+        before has become, until nothing changes. Source: Jacobi's iteration of a recurrence.
         """
-        offsets, met = np.repeat(begin, len(knots), 1), np.ones(len(knots), bool)
-        late, work = np.arange(1, len(knots)), 0
+        offsets, met = np.zeros((self.tree.columns, len(knots))), np.ones(len(knots), bool)
+        late, work = np.arange(len(knots)), 0
+        if begin is not None:
+            offsets[:], late = begin, late[1:]
         while len(late) and work < _SWEEPS * len(knots):
             work += len(late)
-            state = self._relaxed(knots[late], offsets[:, late - 1])
+            state = self._relaxed(knots[late], offsets[:, np.maximum(late - 1, 0)])
             met[late], _ = descend(self.tree, state, self._guides(knots[late]), _ON_ITS_WAY)
             found = self.posture.take(knots[late]).offsets(state)
             changed = np.abs(found - offsets[:, late]).max(0) > _SETTLED
