@@ -71,6 +71,7 @@ _STRAYS, _STRAY, _UNBENT = 24, 0.4, 0.2  # poses tried where a knot is missed; h
 _MUCH = 0.7  # of its value: a knot that stays missed takes another pose only for less than that
 _SWEEPS, _SETTLED = 6, 0.03  # times that a knot is solved beside others; change [rad] of the one before that is none
 _NEAREST = 3  # frames between which no other knot is put
+_COARSELY, _NEARLY = 4e-3, 2e-3  # [rad] change in a step up to which knots, and frames between them, are eased
 _GUIDE = 10.0  # times its tolerance: as near as a knot has to come
 # Ways of the goals from knot to knot, of the limb's reach, whether to ease the knots together, and whether to go back
 # from the last frame: the first that misses nothing and makes no jump is taken.
@@ -291,10 +292,11 @@ class _Path:
         knots, offsets = yield from self._followed(knots if last is None else knots[::-1], last)
         end = self.posture.take(knots[-1:]).states(offsets[:, -1:])
         if len(knots) > 1:
-            offsets = self._eased(knots, offsets, settings.coarse) if eased else offsets
+            offsets = self._eased(knots, offsets, settings.coarse, _COARSELY) if eased else offsets
             between = self._knots(_BETWEEN * way, _NEAREST + 1)
             yield
-            offsets = self._eased(between, interpolated_offsets(offsets, knots, count)[:, between], settings.between)
+            offsets = interpolated_offsets(offsets, knots, count)[:, between]
+            offsets = self._eased(between, offsets, settings.between, _NEARLY)
             offsets = interpolated_offsets(offsets, between, count)
         states = self.posture.states(offsets)
         yield
@@ -331,10 +333,10 @@ class _Path:
         hastier = has > max(_FAST, _LESS_CALM * had) or after > max(_JUMP, _LESS_CALM * before)
         return states if hastier or (met & ~now).any() else found
 
-    def _eased(self, knots: Indices, offsets: Numbers, steps: int) -> Numbers:
-        """The knots' turns off the reference after steps of posture of all of them together."""
+    def _eased(self, knots: Indices, offsets: Numbers, steps: int, still: float) -> Numbers:
+        """The knots' turns off the reference after steps of posture of all of them together, until they are `still`."""
         at = self.posture.take(knots)
-        relaxation = self._relaxation(at, (len(self.reference) - 1) / (len(knots) - 1), 1e-3)
+        relaxation = self._relaxation(at, (len(self.reference) - 1) / (len(knots) - 1), still)
         goals = [task.take(knots) for task in self.every]
         return at.offsets(relaxation.run(self.tree, at.states(offsets), goals, steps))
 
