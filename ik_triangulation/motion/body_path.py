@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A body along a path: all frames together, from knots that are solved one from the other.
 
-A body along a path: all frames together, from knots that are solved one from the other. Knots are as far apart as the
-goals move, never by count of frames. Each starts from the turns off the reference that the one before has. Between the
-knots these turns are interpolated; then all frames at once are relaxed towards the reference, towards their neighbours
-and above their support, in what their goals leave free; last they are brought to their goals exactly, held tips after
-all others. Source: none.
+Knots are as far apart as the goals move, never by count of frames. Each starts from the turns off the reference that
+the one before has. Between the knots these turns are interpolated; then all frames at once are relaxed towards the
+reference, towards their neighbours and above their support, in what their goals leave free; last they are brought to
+their goals exactly, held tips after all others. Source: none.
 """
 
 from __future__ import annotations
@@ -198,10 +197,9 @@ def _soft(work: _Path, states: States, asked: Sequence[Task], tips: Sequence[int
     others = [task for task in work.precise if task.tip not in tips or task.level == Level.HOLD]
     pace = Pace(work.tempo[0], leaps_of(ways_of(tree, work.given, places)))
     states = yield from led_over(tree, Posture(tree, work.given), states, others, missed, pace)
+    shared = tree.above[:, [tip.joint for tip in tree.tips]].sum(1) > 1
     for place in places:
-        alone = tree.above[:, tree.tips[place.tip].joint] & (
-            tree.above[:, [tip.joint for tip in tree.tips]].sum(1) == 1
-        )
+        alone = tree.above[:, tree.tips[place.tip].joint] & ~shared
         free = ~System(tree, states, [place]).met
         states = slowed(tree, states, np.flatnonzero(alone).tolist(), free, pace, _FASTEST)
     return states
@@ -212,25 +210,21 @@ def _best(work: _Path, calm: bool = True, swivels: bool = True) -> Work[States]:
 
     Unless `calm`, jumps are no reason for another try. Without `swivels` limbs are left as the body's path has them.
     """
-    best: States | None = None
-    tree = work.tree
+    tree, best = work.tree, work.reference
     least, last = (True, np.inf, np.inf), None
-    kept = bool(System(tree, work.animation.take([0]), [task.take([0]) for task in work.tasks]).met.all())
     tried = _TRIED if len(work.reference) > 1 else _TRIED[:1]  # for a single frame all are the same
     for number, (way, joined, backwards) in enumerate(tried):
         states, end = yield from work.solved(way, joined, last if backwards else None)
         last = end if last is None else last
         missed = int((~System(tree, states, work.tasks).met).sum())
-        # Solved back from the last frame, a first one that met its goals as it was may end a turn of a limb away.
-        astray = kept and _is_astray(tree, work.animation, states)
+        astray = _is_astray(work, states)
         found, before = (astray, missed, unsteadiness(tree, states)), least
-        if found < least or best is None:
+        if found < least:
             best, least = states, found
         fast = number >= _ENOUGH and found[:2] == before[:2] and found[2] > _CALMER * before[2]  # the motion itself
         alike = number >= _ENOUGH and missed >= before[1]  # other knots lead no nearer
         if not astray and (missed == 0 or alike) and (least[2] <= _JUMP or fast or not calm):
             break
-    assert best is not None
     return (yield from work.with_swivels(best)) if swivels else best
 
 
@@ -320,9 +314,7 @@ class _Path:
         if self.reaching and self.takes_part:
             wanted = self.reaching.with_free_arms(wanted, self.tasks)
         yield
-        relaxation = Relaxation(
-            posture=Posture(tree, wanted), compliance=self.compliance, weight=self.weight, still=1e-4
-        )
+        relaxation = self._relaxation(Posture(tree, wanted), 1.0, 1e-4, gain=1.0)
         off = ~System(tree, wanted, self.every).met  # what limits have moved; the others would stay where they are
         found = relaxation.run(tree, wanted, self.every, self.settings.last, off)
         exactly(tree, found, self.precise, self.steady, frames=np.arange(len(found)))
@@ -340,23 +332,23 @@ class _Path:
         goals = [task.take(knots) for task in self.every]
         return at.offsets(relaxation.run(self.tree, at.states(offsets), goals, steps))
 
-    def _relaxation(self, posture: Posture, gap: float, still: float) -> Relaxation:
+    def _relaxation(self, posture: Posture, gap: float, still: float, gain: float = POSTURE_GAIN) -> Relaxation:
         """Relaxation towards a posture at frames that are a `gap` apart."""
         weight = self.weight / gap**2
-        return Relaxation(posture=posture, compliance=self.compliance, weight=weight, gain=POSTURE_GAIN, still=still)
+        return Relaxation(posture=posture, compliance=self.compliance, weight=weight, gain=gain, still=still)
 
     def _knots(self, way: float, farthest: int) -> Indices:
         """Frames, so far apart at most, between which some goal moves by such a share of its limb's reach."""
-        count = len(self.reference)
+        tree, count = self.tree, len(self.reference)
         steps = np.full(max(count - 1, 0), 1.0 / farthest)
         root, place = np.eye(3)[:, :, None], np.zeros((3, 1))
-        if not self.tree.moves_root:
+        if not tree.moves_root:
             root, place = self.reference.root, self.reference.place
         for task in self.tasks:
             moved = task.ways(root, place)
             if len(moved):
-                place_unit, angle_unit = self.tree.tips[task.tip].reach, _RADIANS * RADIAN * self.tree.size
-                unit = place_unit if isinstance(task, PlaceTask) else angle_unit
+                is_place = isinstance(task, PlaceTask)
+                unit = tree.tips[task.tip].reach if is_place else _RADIANS * RADIAN * tree.size
                 steps = np.maximum(steps, moved / (unit * way))
         total = np.concatenate(([0.0], np.cumsum(steps)))
         passed = np.searchsorted(total, np.arange(0.0, total[-1]))
@@ -369,15 +361,14 @@ class _Path:
         another one is put in between.
         """
         random = np.random.default_rng(self.seed)
-        first, *ahead = knots.tolist()
-        started = None if begin is None else self.posture.take([first]).offsets(begin)
+        before, *ahead = knots.tolist()
+        started = None if begin is None else self.posture.take([before]).offsets(begin)
         offsets = self._abreast(knots, started) if ahead else None
         yield
         if offsets is not None:
             forwards = np.argsort(knots)
             return knots[forwards], offsets[:, forwards]
-        found = {first: self._first(first) if started is None else started}
-        before = first
+        found = {before: self._first(before) if started is None else started}
         while ahead:
             k = ahead[0]
             state = self._relaxed(np.array([k]), found[before])
@@ -486,10 +477,15 @@ class _Path:
         yield
 
 
-def _is_astray(tree: Tree, reference: States, states: States) -> bool:
-    """Tell whether a joint of the first frame is turned far off its reference."""
-    here = Posture(tree, reference.take([0])).offsets(states.take([0]))
-    return bool(np.abs(here[: len(tree.joint_of)]).max(initial=0.0) > _ASTRAY)
+def _is_astray(work: _Path, states: States) -> bool:
+    """Tell whether a first frame that met its goals as it was has a joint turned far off that.
+
+    Solved back from the last frame, it may end a turn of a limb away.
+    """
+    tree, first = work.tree, work.animation.take([0])
+    turned = Posture(tree, first).offsets(states.take([0]))[: len(tree.joint_of)]
+    far = np.abs(turned).max(initial=0.0) > _ASTRAY
+    return bool(far and System(tree, first, [task.take([0]) for task in work.tasks]).met.all())
 
 
 def _shares(tree: Tree, tasks: Sequence[Task]) -> list[float]:
