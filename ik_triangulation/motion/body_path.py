@@ -361,14 +361,14 @@ class _Path:
         another one is put in between.
         """
         random = np.random.default_rng(self.seed)
-        before, *ahead = knots.tolist()
-        started = None if begin is None else self.posture.take([before]).offsets(begin)
-        offsets = self._abreast(knots, started) if ahead else None
+        first, *ahead = knots.tolist()
+        found = {first: self._first(first) if begin is None else self.posture.take([first]).offsets(begin)}
+        offsets = self._abreast(knots, found[first])
         yield
         if offsets is not None:
             forwards = np.argsort(knots)
             return knots[forwards], offsets[:, forwards]
-        found = {before: self._first(before) if started is None else started}
+        before = first
         while ahead:
             k = ahead[0]
             state = self._relaxed(np.array([k]), found[before])
@@ -388,27 +388,26 @@ class _Path:
         return np.array(order, np.intp), np.concatenate([found[k] for k in order], 1)
 
     def _first(self, k: int) -> Numbers:
-        """Turns off the reference of a frame that no other one leads to."""
+        """Turns off the reference of a frame that no other one leads to; one of a motion that meets its goals stays."""
         at, here = self.posture.take([k]), [task.take([k]) for task in self.tasks]
         state, steady = self.reference.take([k]).copy(), self.steady.take([k]) if self.steady else None
-        solve_sets(self.tree, state, here, seed=self.seed, rounds=BODY_ROUNDS)
-        settle(self.tree, state, at.reference, here, steady, self.settings.first)
+        if len(self.reference) == 1 or not System(self.tree, state, here).met.all():
+            solve_sets(self.tree, state, here, seed=self.seed, rounds=BODY_ROUNDS)
+            settle(self.tree, state, at.reference, here, steady, self.settings.first)
         return at.offsets(state)
 
-    def _abreast(self, knots: Indices, begin: Numbers | None) -> Numbers | None:
+    def _abreast(self, knots: Indices, begin: Numbers) -> Numbers | None:
         """Turns off the reference (k, K) of knots as _followed() finds them, of all at once; None if one is missed.
 
         A knot forgets those before it: its steps of posture leave little of what it began with. So all are solved from
-        the first one, or without its turns to `begin` with (k, 1) from the reference, then again from what the one
-        before has become, until nothing changes. Source: Jacobi's iteration of a recurrence.
+        the first one, then again from what the one before has become, until nothing changes. Source: Jacobi's iteration
+        of a recurrence.
         """
-        offsets, met = np.zeros((self.tree.columns, len(knots))), np.ones(len(knots), bool)
-        late, work = np.arange(len(knots)), 0
-        if begin is not None:
-            offsets[:], late = begin, late[1:]
+        offsets, met = np.repeat(begin, len(knots), 1), np.ones(len(knots), bool)
+        late, work = np.arange(1, len(knots)), 0
         while len(late) and work < _SWEEPS * len(knots):
             work += len(late)
-            state = self._relaxed(knots[late], offsets[:, np.maximum(late - 1, 0)])
+            state = self._relaxed(knots[late], offsets[:, late - 1])
             met[late], _ = descend(self.tree, state, self._guides(knots[late]), _ON_ITS_WAY)
             found = self.posture.take(knots[late]).offsets(state)
             changed = np.abs(found - offsets[:, late]).max(0) > _SETTLED
