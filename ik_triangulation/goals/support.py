@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kinematics.arrays import Columns, Indices, Mask, Numbers
+from ..kinematics.arrays import Columns, Indices, Mask, Numbers, einsum
 from ..kinematics.batch import Geometry, Tree
 from ..kinematics.batch.algebra import at, compose, cross, dot, exponential, lengths, matrices, rotate_back, square_to
 from ..kinematics.body_anatomy import ARM_PARTS
@@ -59,7 +59,7 @@ class FloorTask:
 
     def above(self, geometry: Geometry) -> Numbers:
         """Heights (p, F) at which the points are."""
-        heights: Numbers = np.einsum("i,pif->pf", self.up, self._places(geometry))
+        heights: Numbers = einsum("i,pif->pf", self.up, self._places(geometry))
         return heights
 
     def rows(self, geometry: Geometry, axes: Numbers, measured: Missing, out: Numbers) -> None:
@@ -72,7 +72,7 @@ class FloorTask:
                 continue
             columns, joints = tree.moving(joint)
             velocity = cross(axes[columns], places[row] - geometry.heads[joints])
-            out[row, columns] = np.einsum("i,kif->kf", self.up, velocity) * low
+            out[row, columns] = einsum("i,kif->kf", self.up, velocity) * low
             out[row, len(tree.joint_of) :] = root * low
 
     def ways(self, root: Numbers, place: Numbers) -> Numbers:
@@ -119,7 +119,7 @@ class Support:
     def under(cls, contacts: Numbers, up: Numbers, margin: float = 0.0) -> Support:
         """The hulls of contacts (c, 3, F or 1) seen along `up` (3), shrunk to their middles by a share `margin`."""
         across = np.stack([each[:, 0] for each in square_to(up[:, None])])
-        seen = np.einsum("ij,cjf->cif", across, contacts)
+        seen = einsum("ij,cjf->cif", across, contacts)
         if (seen == seen[..., :1]).all():
             seen = seen[..., :1]
         hulls = [_hull(seen[..., n]) for n in range(seen.shape[-1])]
@@ -233,7 +233,7 @@ class BalanceTask:
             own: Numbers = np.tensordot(self.masses, self._places(geometry), 1)
             return own
         shares = self.masses[:, None] * np.concatenate((self.centres[..., 0], np.ones((len(self.masses), 1))), 1)
-        centre: Numbers = np.einsum("nk,nikf->if", shares, geometry.frames)
+        centre: Numbers = einsum("nk,nikf->if", shares, geometry.frames)
         return centre
 
     def gathered(self, geometry: Geometry, joints: Sequence[int]) -> BalanceTask:
@@ -269,7 +269,7 @@ class BalanceTask:
             return
         velocities = cross(axes, self.levers(geometry)[tree.joint_of])
         for i, way in enumerate(self.support.across):
-            out[i, : len(tree.joint_of)] = np.einsum("j,kjf->kf", way, velocities) * outside * _balancing(tree)
+            out[i, : len(tree.joint_of)] = einsum("j,kjf->kf", way, velocities) * outside * _balancing(tree)
             out[i, len(tree.joint_of) :] = tree.size * (tree.root_ways @ way)[:, None] * outside
 
     def levers(self, geometry: Geometry) -> Numbers:
@@ -354,7 +354,7 @@ class Heel(NamedTuple):
         Its `directions` need not be found again.
         """
         directions = self.directions if directions is None else directions
-        lean = np.arctan2(*np.einsum("kif,if->kf", directions, heads[self.knee] - heads[self.ankle]))
+        lean = np.arctan2(*einsum("kif,if->kf", directions, heads[self.knee] - heads[self.ankle]))
         if lean.max(initial=_FROM) <= _FROM:
             return np.zeros_like(lean), np.zeros_like(lean)
         slope = np.clip((lean - _FROM) / (_TO - _FROM), 0.0, 1.0)
@@ -414,7 +414,7 @@ class HeelTask(WrappedTask):
             dot(shin, shin), 1e-12
         )
         columns, _ = geometry.tree.moving(heel.knee)
-        leans = np.einsum("kif,if->kf", axes[columns], along * np.ones(len(slope)))
+        leans = einsum("kif,if->kf", axes[columns], along * np.ones(len(slope)))
         for i in range(3):
             out[i, columns] -= self.length * heel.across[i] * slope * leans
 
@@ -423,5 +423,8 @@ class HeelTask(WrappedTask):
         return self.task.ways(root, place)
 
     def take(self, columns: Columns) -> HeelTask:
-        """The task of those poses."""
-        return HeelTask(task=self.task.take(columns), heel=self.heel.take(columns))
+        """The task of those poses, with what is known of its heel."""
+        some = HeelTask(task=self.task.take(columns), heel=self.heel.take(columns))
+        if "_directions" in self.__dict__:
+            some.__dict__["_directions"] = at(self._directions, columns)
+        return some

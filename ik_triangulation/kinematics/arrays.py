@@ -13,8 +13,10 @@ Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 Columns = Any  # a selection of the last axis: indices, mask or slice
 
-# Sums of products without NumPy's look for other kinds of arrays, which takes as long as a sum over few poses.
-einsum: Callable[..., Array] = getattr(np.einsum, "__wrapped__", np.einsum)
+# Sums of products without NumPy's looks for other kinds of arrays and a better order, which take as long as a sum over
+# few poses.
+_plain = getattr(np.einsum, "__wrapped__", np.einsum)
+einsum: Callable[..., Array] = getattr(_plain, "__globals__", {}).get("c_einsum", _plain)
 
 _TOGETHER = 60_000  # joints times frames whose intermediate arrays are held in memory together
 

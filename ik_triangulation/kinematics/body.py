@@ -7,6 +7,7 @@ space, quaternions wxyz.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,6 +26,7 @@ from .pose import Chain, Pose
 
 HIPS_MOTIONS = "FREE", "UP_DOWN", "FIXED"
 _UP = Vector((0.0, 0.0, 1.0)).freeze()
+_TREES = deque[tuple["Body", Tree]](maxlen=8)  # of the last bodies, the newest first
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,14 @@ class Body:
 
     @cached_property
     def tree(self) -> Tree:
-        """The same joints as arrays."""
+        """The same joints as arrays; a body that is read again has the tree it had, and all that is known of that."""
+        known = next((tree for body, tree in _TREES if body == self), None)
+        if known is None:
+            known = self._as_arrays()
+            _TREES.appendleft((self, known))
+        return known
+
+    def _as_arrays(self) -> Tree:
         longest = max(self.reach(tip.name) for tip in self.tips)
         tips = [
             TreeTip(tip.joint, tip.place, tip.rotation, self.reach(tip.name) or longest, self.limb(tip.name)[0])

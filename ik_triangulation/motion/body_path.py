@@ -22,7 +22,7 @@ from ..goals.from_goals import RADIAN
 from ..goals.orientation import OrientTask
 from ..goals.task import Level, PlaceTask, Task, unwrapped
 from ..kinematics.arrays import Indices, Mask, Numbers
-from ..kinematics.batch import Geometry, States, Tree
+from ..kinematics.batch import Geometry, States
 from ..kinematics.batch.algebra import at
 from ..kinematics.body_anatomy import Part
 from ..solvers.batch.change import System
@@ -71,6 +71,7 @@ _STRAYS, _STRAY, _UNBENT = 24, 0.4, 0.2  # poses tried where a knot is missed; h
 _MUCH = 0.7  # of its value: a knot that stays missed takes another pose only for less than that
 _SWEEPS, _SETTLED = 6, 0.03  # times that a knot is solved beside others; change [rad] of the one before that is none
 _NEAREST = 3  # frames between which no other knot is put
+_COARSELY, _NEARLY = 4e-3, 2e-3  # [rad] change in a step up to which knots, and frames between them, are eased
 _GUIDE = 10.0  # times its tolerance: as near as a knot has to come
 # Ways of the goals from knot to knot, of the limb's reach, whether to ease the knots together, and whether to go back
 # from the last frame: the first that misses nothing and makes no jump is taken.
@@ -205,10 +206,9 @@ def _soft(work: _Path, states: States, asked: Sequence[Task], tips: Sequence[int
     others = [task for task in work.precise if task.tip not in tips or task.level == Level.HOLD]
     pace = Pace(work.tempo[0], leaps_of(ways_of(tree, work.given, places)))
     states = yield from led_over(tree, Posture(tree, work.given), states, others, missed, pace)
+    shared = tree.above[:, [tip.joint for tip in tree.tips]].sum(1) > 1
     for place in places:
-        alone = tree.above[:, tree.tips[place.tip].joint] & (
-            tree.above[:, [tip.joint for tip in tree.tips]].sum(1) == 1
-        )
+        alone = tree.above[:, tree.tips[place.tip].joint] & ~shared
         free = ~System(tree, states, [place]).met
         states = slowed(tree, states, np.flatnonzero(alone).tolist(), free, pace, _FASTEST)
     return states
@@ -219,25 +219,21 @@ def _best(work: _Path, calm: bool = True, swivels: bool = True) -> Work[States]:
 
     Unless `calm`, jumps are no reason for another try. Without `swivels` limbs are left as the body's path has them.
     """
-    best: States | None = None
-    tree = work.tree
+    tree, best = work.tree, work.reference
     least, last = (True, np.inf, np.inf), None
-    kept = bool(System(tree, work.animation.take([0]), [task.take([0]) for task in work.tasks]).met.all())
     tried = _TRIED if len(work.reference) > 1 else _TRIED[:1]  # for a single frame all are the same
     for number, (way, joined, backwards) in enumerate(tried):
         states, end = yield from work.solved(way, joined, last if backwards else None)
         last = end if last is None else last
         missed = int((~System(tree, states, work.tasks).met).sum())
-        # Solved back from the last frame, a first one that met its goals as it was may end a turn of a limb away.
-        astray = kept and _is_astray(tree, work.animation, states)
+        astray = _is_astray(work, states)
         found, before = (astray, missed, unsteadiness(tree, states)), least
-        if found < least or best is None:
+        if found < least:
             best, least = states, found
         fast = number >= _ENOUGH and found[:2] == before[:2] and found[2] > _CALMER * before[2]  # the motion itself
         alike = number >= _ENOUGH and missed >= before[1]  # other knots lead no nearer
         if not astray and (missed == 0 or alike) and (least[2] <= _JUMP or fast or not calm):
             break
-    assert best is not None
     return (yield from work.with_swivels(best)) if swivels else best
 
 
@@ -299,10 +295,11 @@ class _Path:
         knots, offsets = yield from self._followed(knots if last is None else knots[::-1], last)
         end = self.posture.take(knots[-1:]).states(offsets[:, -1:])
         if len(knots) > 1:
-            offsets = self._eased(knots, offsets, settings.coarse) if eased else offsets
+            offsets = self._eased(knots, offsets, settings.coarse, _COARSELY) if eased else offsets
             between = self._knots(_BETWEEN * way, _NEAREST + 1)
             yield
-            offsets = self._eased(between, interpolated_offsets(offsets, knots, count)[:, between], settings.between)
+            offsets = interpolated_offsets(offsets, knots, count)[:, between]
+            offsets = self._eased(between, offsets, settings.between, _NEARLY)
             offsets = interpolated_offsets(offsets, between, count)
         states = self.posture.states(offsets)
         yield
@@ -326,9 +323,7 @@ class _Path:
         if self.reaching and self.takes_part:
             wanted = self.reaching.with_may_swing(wanted, self.tasks)
         yield
-        relaxation = Relaxation(
-            posture=Posture(tree, wanted), compliance=self.compliance, weight=self.weight, still=1e-4
-        )
+        relaxation = self._relaxation(Posture(tree, wanted), 1.0, 1e-4, gain=1.0)
         off = ~System(tree, wanted, self.every).met  # what limits have moved; the others would stay where they are
         found = relaxation.run(tree, wanted, self.every, self.settings.last, off)
         exactly(tree, found, self.precise, self.steady, frames=np.arange(len(found)))
@@ -339,30 +334,30 @@ class _Path:
         hastier = has > max(_FAST, _LESS_CALM * had) or after > max(_JUMP, _LESS_CALM * before)
         return states if hastier or (met & ~now).any() else found
 
-    def _eased(self, knots: Indices, offsets: Numbers, steps: int) -> Numbers:
-        """The knots' turns off the reference after steps of posture of all of them together."""
+    def _eased(self, knots: Indices, offsets: Numbers, steps: int, still: float) -> Numbers:
+        """The knots' turns off the reference after steps of posture of all of them together, until they are `still`."""
         at = self.posture.take(knots)
-        relaxation = self._relaxation(at, (len(self.reference) - 1) / (len(knots) - 1), 1e-3)
+        relaxation = self._relaxation(at, (len(self.reference) - 1) / (len(knots) - 1), still)
         goals = [task.take(knots) for task in self.every]
         return at.offsets(relaxation.run(self.tree, at.states(offsets), goals, steps))
 
-    def _relaxation(self, posture: Posture, gap: float, still: float) -> Relaxation:
+    def _relaxation(self, posture: Posture, gap: float, still: float, gain: float = POSTURE_GAIN) -> Relaxation:
         """Relaxation towards a posture at frames that are a `gap` apart."""
         weight = self.weight / gap**2
-        return Relaxation(posture=posture, compliance=self.compliance, weight=weight, gain=POSTURE_GAIN, still=still)
+        return Relaxation(posture=posture, compliance=self.compliance, weight=weight, gain=gain, still=still)
 
     def _knots(self, way: float, farthest: int) -> Indices:
         """Frames, so far apart at most, between which some goal moves by such a share of its limb's reach."""
-        count = len(self.reference)
+        tree, count = self.tree, len(self.reference)
         steps = np.full(max(count - 1, 0), 1.0 / farthest)
         root, place = np.eye(3)[:, :, None], np.zeros((3, 1))
-        if not self.tree.moves_root:
+        if not tree.moves_root:
             root, place = self.reference.root, self.reference.place
         for task in self.tasks:
             moved = task.ways(root, place)
             if len(moved):
-                place_unit, angle_unit = self.tree.tips[task.tip].reach, _RADIANS * RADIAN * self.tree.size
-                unit = place_unit if isinstance(task, PlaceTask) else angle_unit
+                is_place = isinstance(task, PlaceTask)
+                unit = tree.tips[task.tip].reach if is_place else _RADIANS * RADIAN * tree.size
                 steps = np.maximum(steps, moved / (unit * way))
         total = np.concatenate(([0.0], np.cumsum(steps)))
         passed = np.searchsorted(total, np.arange(0.0, total[-1]))
@@ -402,11 +397,12 @@ class _Path:
         return np.array(order, np.intp), np.concatenate([found[k] for k in order], 1)
 
     def _first(self, k: int) -> Numbers:
-        """Turns off the reference of a frame that no other one leads to."""
+        """Turns off the reference of a frame that no other one leads to; one of a motion that meets its goals stays."""
         at, here = self.posture.take([k]), [task.take([k]) for task in self.tasks]
         state, steady = self.reference.take([k]).copy(), self.steady.take([k]) if self.steady else None
-        solve_sets(self.tree, state, here, seed=self.seed, rounds=BODY_ROUNDS)
-        settle(self.tree, state, at.reference, here, steady, self.settings.first)
+        if len(self.reference) == 1 or not System(self.tree, state, here).met.all():
+            solve_sets(self.tree, state, here, seed=self.seed, rounds=BODY_ROUNDS)
+            settle(self.tree, state, at.reference, here, steady, self.settings.first)
         return at.offsets(state)
 
     def _abreast(self, knots: Indices, begin: Numbers) -> Numbers | None:
@@ -489,7 +485,12 @@ class _Path:
         yield
 
 
-def _is_astray(tree: Tree, reference: States, states: States) -> bool:
-    """Tell whether a joint of the first frame is turned far off its reference."""
-    here = Posture(tree, reference.take([0])).offsets(states.take([0]))
-    return bool(np.abs(here[: len(tree.joint_of)]).max(initial=0.0) > _ASTRAY)
+def _is_astray(work: _Path, states: States) -> bool:
+    """Tell whether a first frame that met its goals as it was has a joint turned far off that.
+
+    Solved back from the last frame, it may end a turn of a limb away.
+    """
+    tree, first = work.tree, work.animation.take([0])
+    turned = Posture(tree, first).offsets(states.take([0]))[: len(tree.joint_of)]
+    far = np.abs(turned).max(initial=0.0) > _ASTRAY
+    return bool(far and System(tree, first, [task.take([0]) for task in work.tasks]).met.all())

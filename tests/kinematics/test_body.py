@@ -54,6 +54,11 @@ def test_the_way_to_a_tip_is_a_chain_with_the_same_forward_kinematics():
     assert (pose.limb("R").tip - pose.tip("R")).length < 1e-5
 
 
+def test_a_body_that_is_read_again_has_the_tree_it_had():
+    assert fork().tree is fork().tree
+    assert fork(hips_motion="FIXED").tree is not fork().tree
+
+
 def test_the_tree_moves_as_the_hips_may():
     columns = [fork(hips_motion=motion).tree.columns for motion in ("FREE", "UP_DOWN", "FIXED")]
     assert columns == [columns[2] + 3, columns[2] + 1, columns[2]]

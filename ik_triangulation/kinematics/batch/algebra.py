@@ -161,7 +161,7 @@ def stepped(q: Numbers, v: Numbers) -> Numbers:
 
 def cross(a: Numbers, b: Numbers) -> Numbers:
     """Cross product of vectors."""
-    out = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    out = np.empty(np.broadcast(a, b).shape)
     ax, ay, az = a[..., 0, :], a[..., 1, :], a[..., 2, :]
     bx, by, bz = b[..., 0, :], b[..., 1, :], b[..., 2, :]
     out[..., 0, :] = ay * bz - az * by

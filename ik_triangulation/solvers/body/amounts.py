@@ -53,6 +53,7 @@ _LEAN = radians(22.0)  # of the legs at the feet for balance, at most
 _BENT = 0.7  # amount of a crouch from which on these are the shins alone
 
 _NOTHING = 1e-12  # amount that is none
+_TOLD = 0.1  # cosine of the angle between a step and what its slope is off, from which on that tells the curvature
 _SMALL = 1e-4  # [rad] turns for which series are more exact than the formulas
 
 _RESTS, _CREEPS = 0.15, 1e-4  # of the fastest steps before and after: one at which hands rest; [arm's lengths] none
@@ -97,6 +98,23 @@ def newton_step(amounts: Numbers, slope: Numbers, curve: Numbers) -> Numbers:
     return step
 
 
+def curvature_by_secant(more: Numbers, curve: Numbers, change: Numbers, step: Numbers) -> Numbers:
+    """Return what Gauss and Newton leave out of the curvature (4, 4, P), so far `more`, after a `step` (4, P).
+
+    The sum of both is to explain the `change` (4, P) of the slope. What is left out is never less than nothing: with
+    too little curvature steps to places out of reach go to and fro, while less than that of Gauss and Newton leads away
+    from kinks of the cost. Source: Dennis, Gay and Welsch 1981, "An adaptive nonlinear least-squares algorithm", with
+    its sizing; the symmetric rank-one update of Davidon 1959.
+    """
+    left, told = change - (curve * step).sum(1), (more * step).sum(1)
+    size = np.clip((left * step).sum(0) / np.maximum((told * step).sum(0), 1e-300), 0.0, 1.0)
+    off = left - size * told
+    along = (off * step).sum(0)
+    tells = along > _TOLD * np.sqrt((off * off).sum(0) * (step * step).sum(0)) + 1e-300
+    found: Numbers = size * more + off[:, None] * off[None] * (tells / np.where(tells, along, 1.0))
+    return found
+
+
 class Speeds:
     """Velocities by each of c amounts, in P poses whose joints (n) turn by `turns` (n, c, 3, P) for more of one.
 
@@ -117,9 +135,9 @@ class Speeds:
         self._geometry, self._joints = geometry, joints
         self._axes = rotate(geometry.frames[joints][:, None, :, :3], turns)
         self._moments = cross(self._axes, geometry.heads[joints][:, None])
-        off = np.mean([self._by_turns(tree.tips[tip].joint, geometry.tip(tip)) for tip in feet], 0)
+        off = sum(self._by_turns(tree.tips[tip].joint, geometry.tip(tip)) for tip in feet) / len(feet)
         ways = tree.root_ways.T @ tree.root_ways
-        self._root = -np.einsum("ij,cjf->cif", ways, off)
+        self._root = -(ways @ off)
         if steady is not None and short is not None:
             levers = steady.levers(geometry)[joints]
             centre = cross(self._axes, levers[:, None]).sum(0) + self._root
@@ -263,23 +281,29 @@ class Stand:
         """Poses of the small tree, or of the whole, with hips where they bring the feet to where they were."""
         tips, ways = (range(len(self._feet)) if geometry.tree is self.tree else self._feet), self.tree.root_ways
         both = zip(tips, self._feet, strict=True)
-        off = np.mean([geometry.tip(tip) - self._begin.tip(own)[:, at] for tip, own in both], 0)
+        off = sum(geometry.tip(tip) - self._begin.tip(own)[:, at] for tip, own in both) / len(self._feet)
         return geometry.shifted(-ways.T @ (ways @ off))
 
-    def lean(self, geometry: Geometry, rotations: Numbers, amounts: Numbers, at: Columns) -> Numbers | None:
+    def weight(self, at: Columns) -> BalanceTask | None:
+        """The balance of poses `at`, by the joints of the small tree."""
+        return self._weight and self._weight.take(at)
+
+    def lean(
+        self, geometry: Geometry, rotations: Numbers, amounts: Numbers, weight: BalanceTask | None
+    ) -> Numbers | None:
         """Have the legs of poses lean for balance; return the way (3, P) by which they do; None where none does.
 
         That is 0 where they need not, or lean as far as they may. Changes the rotations (m, 4, P).
         """
-        if self._weight is None:
+        if weight is None:
             return None
-        weight = self._weight.take(at)
         missing = weight.support.across.T @ weight.measure(geometry).errors
         if not missing.any():
             return None
-        heads, bent = geometry.heads, np.clip(amounts[-1] / _BENT, 0.0, 1.0)
+        bent = np.clip(amounts[-1] / _BENT, 0.0, 1.0)
+        hips, knees, ankles = geometry.heads[np.array(self._legs).T]
         # Straight legs lean as a whole, bent ones with their shins.
-        low, high = (np.mean([heads[leg[i]] - heads[leg[2]] for leg in self._legs], 0) for i in (1, 0))
+        high, low = ((ends - ankles).sum(0) / len(ankles) for ends in (hips, knees))
         lever = high + bent * (low - high)
         lean = cross(lever, missing) / np.maximum(dot(lever, lever), 1e-300)
         share = np.minimum(1.0, _LEAN / np.maximum(lengths(lean), 1e-300))
@@ -302,9 +326,9 @@ class Stand:
         geometry = self.posed(rotations, at)
         inside = self.tree.rotations(geometry.states)[self.turning]
         beyond = rotation_vectors(product(conjugated(inside), rotations[self.turning]))
-        short = self.lean(geometry, rotations, amounts, at)
+        weight, feet = self.weight(at), range(len(self._feet))
+        short = self.lean(geometry, rotations, amounts, weight)
         geometry = geometry if short is None else self.posed(rotations, at)
-        weight, feet = self._weight and self._weight.take(at), range(len(self._feet))
         speeds = Speeds(geometry, self.turning, turning_on(turns, turned, beyond), feet, weight, short)
         return geometry, speeds, rotations
 

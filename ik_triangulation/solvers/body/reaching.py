@@ -41,7 +41,17 @@ from ...kinematics.batch.algebra import (
     turn_vectors,
 )
 from ...kinematics.body_anatomy import ARM_PARTS, Part, TwoPartLimb
-from .amounts import HIGHEST, LOWEST, Speeds, Stand, cost_of_amounts, newton_step, turn_for_looks, with_moves
+from .amounts import (
+    HIGHEST,
+    LOWEST,
+    Speeds,
+    Stand,
+    cost_of_amounts,
+    curvature_by_secant,
+    newton_step,
+    turn_for_looks,
+    with_moves,
+)
 from .flexing import flexion_axes, parts_of_body, two_part_limbs
 from .hanging import COMFORTABLE, ReachingArm, arm_of, is_place, nearer_by_girdle, turn_of_girdle
 
@@ -54,10 +64,10 @@ _LEGS_AHEAD = radians(10.0)  # of straight legs at the feet, which take the hips
 _LEGS_ASIDE = radians(5.0)
 _KNEES, _SHINS = radians(100.0), radians(22.0)  # of a crouch
 BEGIN = np.array([0.0, 0.0, 0.3, 0.3])  # amounts to start from: a straight knee brings nothing nearer at first
-_STEPS, _STRIDE, _LONGEST, _SHORTER = 12, 4, 0.6, 0.4
+_STEPS, _STRIDE, _LONGEST, _SHORTER = 10, 4, 0.6, 0.4
 _ROUGHLY = 6  # steps that tell whether a place is too far
 _AGAIN, _IN_A_DRAG = 2, 0.15  # steps of one move of a drag, and the longest of them
-_STILL = 1e-4  # change of an amount below which its pose is done
+_STILL = 5e-4  # change of an amount below which its pose is done
 _NOTHING, _ROUNDING = 1e-4, 1e-5  # amount that is none; of the size: distance from a target that is none
 _STRAIGHT = 0.17  # [rad] of bend up to which a knee does not tell how it bends
 _SMOOTHED = 32  # times that amounts are averaged with those of the frames beside it
@@ -178,7 +188,7 @@ class Reaching:
         every, rotations, seen = slice(None), self._rotations.copy(), self._seen.get(amounts.tobytes())
         if seen is None:
             turned = self.stand.turned((amounts[None, :, None] * self._turns).sum(1), every)
-            self.stand.lean(self.stand.posed(turned, every), turned, amounts, every)
+            self.stand.lean(self.stand.posed(turned, every), turned, amounts, self.stand.weight(every))
         else:
             turned = seen[2]
         rotations[self.stand.joints] = turned[self.stand.turning]
@@ -202,10 +212,10 @@ class Reaching:
         steps, longest = (_STEPS, _LONGEST) if begin is None else (_AGAIN, _IN_A_DRAG)
         amounts, cost = self.cheapest(amounts, at, goals, steps, longest)
         if begin is None:  # a hinge lowers the shoulder of a hand overhead: what is nearest is not always cheapest
-            none = np.zeros_like(amounts)
-            idle = self.cost(none, at, goals) < cost
+            idle = np.sum([goal.away(goal.at_rest(at))[0] ** 2 for goal in goals], 0) < cost
             if idle.any():
-                amounts[:, idle], _ = self.cheapest(none[:, idle], at[idle], self._goals(ways, at[idle]), steps)
+                none = np.zeros((len(found), idle.sum()))
+                amounts[:, idle], _ = self.cheapest(none, at[idle], self._goals(ways, at[idle]), steps)
         amounts = np.where(np.abs(amounts) < _NOTHING, 0.0, amounts)
         for row, values in zip(found, amounts, strict=True):
             row[at] = values
@@ -245,8 +255,9 @@ class Reaching:
 
     def _missing_at_rest(self, tip: int, way: Numbers, pose: int) -> float:
         """Share of the arm's length that is missing in the reference to a place this way (3, F) from where a tip is."""
-        goal, shoulder = _Goal(self, tip, way[:, [pose]], np.array([pose])), self._begin.heads[self.arm(tip).anchor]
-        return float(goal.away(shoulder[:, [pose]])[0][0])
+        at = np.array([pose])
+        goal = _Goal(self, tip, way[:, at], at)
+        return float(goal.away(goal.at_rest(at))[0][0])
 
     def goals(self, tasks: Sequence[Task], at: Indices) -> list[_Goal]:
         """Return the places that the tips of tasks reach for in the poses `at`."""
@@ -285,23 +296,27 @@ class Reaching:
         What is missing is one-sided, so that a step may lead too far: one that costs more is taken back and tried
         shorter. Poses whose steps are small, or that cost little `enough`, are done.
         """
-        n = len(at)
+        n, count = len(at), len(amounts)
         least, best, limit = np.full(n, np.inf), amounts.copy(), np.full(n, longest)
-        step, left = np.zeros_like(amounts), np.arange(n)
-        below = _below(goals)
-        for _ in range(steps):
+        slopes, curves, more = np.zeros((count, n)), np.zeros((count, count, n)), np.zeros((count, count, n))
+        left, below = np.arange(n), _below(goals)
+        for number in range(steps):
             seen = self.with_speeds(amounts, at[left])
             cost, slope, curve = cost_of_amounts(amounts, [goal.missing(*seen, left) for goal in goals], below[left])
-            better = cost < least[left]
-            least[left], best[:, left] = np.where(better, cost, least[left]), np.where(better, amounts, best[:, left])
-            limit = np.where(better, limit, _SHORTER * np.abs(step).max(0))
-            newton = np.where(better, newton_step(amounts, slope, curve), step)
-            step = newton * np.minimum(1.0, limit / np.maximum(np.abs(newton).max(0), 1e-300))
+            better, step = cost < least[left], amounts - best[:, left]
+            if number:
+                more[..., left] = curvature_by_secant(more[..., left], curve, slope - slopes[:, left], step)
+            limit[left] = np.where(better, limit[left], _SHORTER * np.abs(step).max(0))
+            now = left[better]
+            least[now], best[:, now] = cost[better], amounts[:, better]
+            slopes[:, now], curves[..., now] = slope[:, better], curve[..., better]
+            step = newton_step(best[:, left], slopes[:, left], curves[..., left] + more[..., left])
+            step *= np.minimum(1.0, limit[left] / np.maximum(np.abs(step).max(0), 1e-300))
             amounts = np.clip(best[:, left] + step, LOWEST[:, None], HIGHEST[:, None])
             moving = (np.abs(amounts - best[:, left]).max(0) > _STILL) & (least[left] > enough)
             if not moving.any():
                 break
-            left, limit, step, amounts = left[moving], limit[moving], step[:, moving], amounts[:, moving]
+            left, amounts = left[moving], amounts[:, moving]
         return best, least
 
     def with_speeds(self, amounts: Numbers, at: Indices) -> tuple[Geometry, Speeds]:
@@ -393,6 +408,11 @@ class Reaching:
         below: Numbers = np.hypot(dot(to, left), np.minimum(dot(to, cross(left, up)), 0.0)) - 1.0
         return below * dot(to, up)
 
+    @property
+    def heads(self) -> Numbers:
+        """Heads of all joints (n, 3, F) in the reference."""
+        return self._begin.heads
+
     def arm(self, tip: int) -> ReachingArm:
         """The arm of a tip."""
         return self._arms[tip]
@@ -440,6 +460,11 @@ class _Goal:
     def shoulder(self, geometry: Geometry) -> Numbers:
         """The place (3, P) from which the arm reaches, in poses of the small tree."""
         place: Numbers = geometry.heads[self._row]
+        return place
+
+    def at_rest(self, at: Indices) -> Numbers:
+        """The places (3, P) of the shoulder in the reference."""
+        place: Numbers = self._reaching.heads[self._arm.anchor][:, at]
         return place
 
     def away(self, shoulder: Numbers, those: Columns = slice(None)) -> tuple[Numbers, Numbers]:

@@ -17,7 +17,7 @@ from ik_triangulation.kinematics.batch.algebra import lengths
 from ik_triangulation.motion.body_path import body_path
 from ik_triangulation.motion.shot import Shot
 from ik_triangulation.solvers.batch.change import System
-from ik_triangulation.solvers.body.amounts import with_moves
+from ik_triangulation.solvers.body.amounts import curvature_by_secant, with_moves
 from ik_triangulation.solvers.body.hanging import COMFORTABLE, arm_of
 from ik_triangulation.solvers.body.reaching import BEGIN, HIGHEST, LOWEST, reaching_of
 from scripts.benchmarks import humanoid
@@ -149,6 +149,20 @@ def test_no_other_amounts_cost_less(seed):
     for _ in range(40):
         other = np.clip(found + random.normal(0.0, 0.05, found.shape), LOWEST[:, None], HIGHEST[:, None])
         assert reaching.cost(other, at, goals)[0] > least[0] - 1e-3
+
+
+def test_curvature_by_secant_explains_what_slopes_change_by_where_they_rise_faster():
+    random = np.random.default_rng(6)
+    step, change, rows = random.normal(size=(3, 4, 200))
+    curve, none = rows[:, None] * rows[None], np.zeros((4, 4, 200))
+    left = change - (curve * step).sum(1)
+    faster = (left * step).sum(0) / (lengths(left) * lengths(step))
+    more = curvature_by_secant(none, curve, change, step)
+    assert ((curve + more) * step).sum(1)[:, faster > 0.2] == pytest.approx(change[:, faster > 0.2])
+    assert not more[..., faster <= 0.0].any()
+    assert np.linalg.eigvalsh(np.moveaxis(more, -1, 0)).min() > -1e-9
+    again = curvature_by_secant(more, curve, random.normal(size=(4, 200)), random.normal(size=(4, 200)))
+    assert np.linalg.eigvalsh(np.moveaxis(again, -1, 0)).min() > -1e-9
 
 
 def test_the_joints_that_the_basis_turns_are_where_the_whole_body_has_them():
