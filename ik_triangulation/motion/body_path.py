@@ -34,10 +34,10 @@ from ..solvers.body.flexing import (
     LEFT_STRAIGHT,
     body_compliance,
     errors_of_tips,
+    firm,
     flexed,
     inclination,
     inclined,
-    legs_firm,
     parts_of_body,
 )
 from ..solvers.body.floor import kept_above, stood
@@ -258,10 +258,10 @@ class _Path:
         self.reaching = reaching = reaching_of(tree, reference, tasks, steady)
         if reaching:
             amounts = reaching.amounts(tasks)
-            if amounts.any():
-                compliance = legs_firm(tree, compliance, amounts[-1].max())
+            self.takes_part = reaching.is_asked(tasks) or bool(amounts.any())
+            if reaching.is_asked(tasks):
+                compliance = firm(tree, compliance, amounts[-1].max())
             reference = reaching.posed(amounts, tasks)
-            self.takes_part = bool(amounts.any())
             tips.difference_update(reaching.tips)
         self.reference = turned_to_look(tree, reference, tasks, compliance)
         self.tasks, self.steady = [*tasks, *bounds], steady
