@@ -307,16 +307,18 @@ class _Path:
         return states, end
 
     def with_swivels(self, states: States) -> Work[States]:
-        """The states with arms and legs posed as single limbs, unless that misses a goal or is less calm.
+        """The states with free arms that hang, and arms and legs posed as single limbs unless that misses a goal or is
+        less calm.
 
         These are the start and the reference of a last relaxation of the whole body.
         """
         tree = self.tree
         if not limbs_with_swivel(tree):
             return states
-        wanted = with_swivels(tree, states, self.given, self.tasks, *self.tempo)
         if self.reaching and self.takes_part:
-            wanted = self.reaching.with_free_arms(wanted, self.tasks)
+            states = self.reaching.with_free_arms(states, self.tasks).copy()
+            exactly(tree, states, self.precise, self.steady, frames=np.arange(len(states)))
+        wanted = with_swivels(tree, states, self.given, self.tasks, *self.tempo)
         yield
         relaxation = Relaxation(
             posture=Posture(tree, wanted), compliance=self.compliance, weight=self.weight, still=1e-4

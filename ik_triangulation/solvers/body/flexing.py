@@ -42,8 +42,8 @@ _COMPLIANCE = {
     Part.FOOT: 0.75,
 }
 
-# Shares of compliance in a reach: of legs, and of the way of the hips, without a crouch, from which on it is all; of the trunk.
-_FIRM, _CROUCHES, _UPRIGHT = 0.05, 0.2, 0.3
+# Share of compliance of legs, and of the way of the hips, in a reach without a crouch; from this one on it is all.
+_FIRM, _CROUCHES = 0.05, 0.2
 _PELVIS = 0.02  # compliance of joints between the hips and a thigh, which in people and animals are one bone
 _OFF_HINGE = 0.05  # share of compliance of an elbow or knee off the hinge that its limits give it
 _ALONG = 0.9  # cosine of the angle between an axis and the one about which a joint prefers to bend
@@ -122,16 +122,16 @@ def body_compliance(tree: Tree) -> Numbers:
 
 
 def firm(tree: Tree, compliance: Numbers, crouch: float) -> Numbers:
-    """Return the compliance (k, 1) with that of trunk and legs, and of the way of the hips, lessened for a reach.
+    """Return the compliance (k, 1) with that of legs, and of the way of the hips, lessened, the less the more a crouch.
 
-    The body has turned and leant for it as people do, and what is left is the arm's. Joints that are free to take a
-    share of that bend knees and shift hips aside, as both are easy to move. In a crouch, the more the less, they are.
+    For a reach the body has turned, leant and crouched as people do. What is left is for its arm and trunk: legs would
+    bend for so much of it, and hips go aside, as both are easy to move.
     """
     parts, turning = parts_of_body(tree), tree.joint_of
-    legs = _FIRM ** max(1.0 - crouch / _CROUCHES, 0.0)
-    of_parts = {Part.HIPS: _UPRIGHT, Part.TRUNK: _UPRIGHT, Part.THIGH: legs, Part.SHIN: legs, Part.FOOT: legs}
-    shares = np.full(len(compliance), legs)
-    shares[: len(turning)] = np.array([of_parts.get(part, 1.0) for part in parts])[turning]
+    share = _FIRM ** max(1.0 - crouch / _CROUCHES, 0.0)
+    shares = np.full(len(compliance), share)
+    legs = np.array([part in (Part.THIGH, Part.SHIN, Part.FOOT) for part in parts])
+    shares[: len(turning)][~legs[turning]] = 1.0
     return compliance * shares[:, None]
 
 
