@@ -183,6 +183,12 @@ class Reaching:
         rotations[self.stand.joints] = turned[self.stand.turning]
         return self.stand.brought_back(Geometry(self._tree, self._tree.posed(rotations, self._reference)), every)
 
+    @property
+    def left(self) -> Numbers:
+        """The direction (3) of armature space that is to the left, or to the right, over all frames."""
+        middle: Numbers = normalized(self._left.mean(1, keepdims=True))[:, 0]
+        return middle
+
     def is_asked(self, tasks: Sequence[Task]) -> bool:
         """Tell whether a hand is to be anywhere else than the reference has it."""
         parts = parts_of_body(self._tree)
