@@ -26,10 +26,7 @@ _PROJECTIONS = 16
 # The girdle turns by this share of the angle to its goal, faded in with the distance in arm's lengths, up to a range.
 _GIRDLE, _FROM, _OVER, _RANGE = 0.28, 0.55, 0.4, radians(24.0)
 _NEAR = 0.25  # of an arm's length: way of a hand on which a girdle is not yet moved in full
-_LOW, _FADING = (
-    0.3,
-    0.4,
-)  # share of a direction that is down from which on a girdle goes ahead alone, as it hardly goes down
+_LOW, _FADING = 0.3, 0.4  # share of a direction that is down from which on a girdle turns less, as it hardly goes down
 
 
 class ReachingArm(NamedTuple):
@@ -85,11 +82,10 @@ def turn_of_girdle(link: Numbers, to: Numbers, way: Numbers, up: Numbers, length
     far = lengths(to)
     share = np.clip((far / length - _FROM) / _OVER, 0.0, 1.0) * np.clip(lengths(way) / (_NEAR * length), 0.0, 1.0)
     down = -dot(to, up) / np.maximum(far, 1e-300)
+    share = share * np.clip(1.0 - (down - _LOW) / _FADING, 0.0, 1.0)
     axis = cross(link, to)
     angle = np.arctan2(lengths(axis), dot(link, to))
     turn: Numbers = normalized(axis) * np.clip(_GIRDLE * share * angle, 0.0, _RANGE)
-    low = np.clip((down - _LOW) / _FADING, 0.0, 1.0)
-    turn -= low * (turn - dot(turn, up) * up)
     return turn
 
 
