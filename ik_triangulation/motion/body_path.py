@@ -33,10 +33,10 @@ from ..solvers.body.flexing import (
     LEFT_STRAIGHT,
     body_compliance,
     errors_of_tips,
+    firm,
     flexed,
     inclination,
     inclined,
-    legs_firm,
     parts_of_body,
     shares_in_motion,
 )
@@ -262,10 +262,10 @@ class _Path:
         self.reaching = reaching = reaching_of(tree, reference, tasks, steady)
         if reaching:
             amounts = reaching.amounts(tasks)
-            if amounts.any():
-                compliance = legs_firm(tree, compliance, amounts[-1].max())
+            self.takes_part = reaching.is_asked(tasks) or bool(amounts.any())
+            if reaching.is_asked(tasks):
+                compliance = firm(tree, compliance, amounts[-1].max(), reaching.left)
             reference = reaching.posed(amounts, tasks)
-            self.takes_part = bool(amounts.any())
             tips.difference_update(reaching.tips)
         self.reference = turned_to_look(tree, reference, tasks, compliance)
         self.tasks, self.steady = [*tasks, *bounds], steady
@@ -312,16 +312,18 @@ class _Path:
         return states, end
 
     def with_swivels(self, states: States) -> Work[States]:
-        """The states with arms and legs posed as single limbs, unless that misses a goal or is less calm.
+        """The states with free arms that hang, and arms and legs posed as single limbs unless that misses a goal or is
+        less calm.
 
         These are the start and the reference of a last relaxation of the whole body.
         """
         tree = self.tree
         if not limbs_with_swivel(tree):
             return states
-        wanted = with_swivels(tree, states, self.given, self.tasks, *self.tempo)
         if self.reaching and self.takes_part:
-            wanted = self.reaching.with_may_swing(wanted, self.tasks)
+            states = self.reaching.with_free_arms(states, self.tasks).copy()
+            exactly(tree, states, self.precise, self.steady, frames=np.arange(len(states)))
+        wanted = with_swivels(tree, states, self.given, self.tasks, *self.tempo)
         yield
         relaxation = self._relaxation(Posture(tree, wanted), 1.0, 1e-4, gain=1.0)
         off = ~System(tree, wanted, self.every).met  # what limits have moved; the others would stay where they are

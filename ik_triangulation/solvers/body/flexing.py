@@ -43,7 +43,7 @@ _COMPLIANCE = {
     Part.FOOT: 0.75,
 }
 
-_FIRM, _CROUCHES = 0.1, 0.2  # share of compliance of legs in a reach without a crouch; from this one on it is all
+_FIRM, _ASIDE, _CROUCHES = 0.05, 0.02, 0.2  # shares of compliance in a reach without a crouch; from this one on all
 _PELVIS = 0.02  # compliance of joints between the hips and a thigh, which in people and animals are one bone
 _OFF_HINGE = 0.05  # share of compliance of an elbow or knee off the hinge that its limits give it
 _ALONG = 0.9  # cosine of the angle between an axis and the one about which a joint prefers to bend
@@ -122,17 +122,19 @@ def body_compliance(tree: Tree) -> Numbers:
     return compliance
 
 
-def legs_firm(tree: Tree, compliance: Numbers, crouch: float) -> Numbers:
-    """Return the compliance (k, 1) with that of thighs and shins lessened, the less the more of a crouch there is.
+def firm(tree: Tree, compliance: Numbers, crouch: float, left: Numbers) -> Numbers:
+    """Return the compliance (k, 1) with that of legs, and of the way of the hips to the `left` (3), lessened.
 
-    A reach for which a body turns and leans, but bends no knee, leaves to its joints what that does not bring: so much
-    of it would be knees, which are easy to bend.
+    It is the less, the less of a crouch there is. For a reach the body has turned, leant and crouched as people do.
+    What is left is for its arm and trunk: knees would bend, and hips go aside, for so much of it, as both are easy.
     """
-    parts = parts_of_body(tree)
-    legs = np.array([part in (Part.THIGH, Part.SHIN) for part in parts])
-    firm = compliance.copy()
-    firm[: len(tree.joint_of)][legs[tree.joint_of]] *= _FIRM ** max(1.0 - crouch / _CROUCHES, 0.0)
-    return firm
+    parts, turning = parts_of_body(tree), len(tree.joint_of)
+    stands = max(1.0 - crouch / _CROUCHES, 0.0)
+    shares = np.ones(len(compliance))
+    legs = np.array([part in (Part.THIGH, Part.SHIN, Part.FOOT) for part in parts])
+    shares[:turning][legs[tree.joint_of]] = _FIRM**stands
+    shares[turning:] = _ASIDE ** (stands * (tree.root_ways @ left) ** 2)
+    return compliance * shares[:, None]
 
 
 def _on_hinges(tree: Tree) -> Numbers:

@@ -38,7 +38,6 @@ from ...kinematics.batch.algebra import (
     product,
     rotate,
     rotate_back,
-    turn_vectors,
 )
 from ...kinematics.body_anatomy import ARM_PARTS, Part, TwoPartLimb
 from .amounts import (
@@ -194,6 +193,17 @@ class Reaching:
         rotations[self.stand.joints] = turned[self.stand.turning]
         return self.stand.brought_back(Geometry(self._tree, self._tree.posed(rotations, self._reference)), every)
 
+    @property
+    def left(self) -> Numbers:
+        """The direction (3) of armature space that is to the left, or to the right, over all frames."""
+        middle: Numbers = normalized(self._left.mean(1, keepdims=True))[:, 0]
+        return middle
+
+    def is_asked(self, tasks: Sequence[Task]) -> bool:
+        """Tell whether a hand is to be anywhere else than the reference has it."""
+        parts = parts_of_body(self._tree)
+        return any(parts[self._tree.tips[tip].joint] in ARM_PARTS and way.any() for tip, way in self._ways(tasks))
+
     def amounts(self, tasks: Sequence[Task], begin: Numbers | None = None) -> Numbers:
         """Amounts (4, F) of the basis at the least cost of what is missing and of what is moved, calm in time.
 
@@ -343,17 +353,22 @@ class Reaching:
         return _turned(here, turns)
 
     def _hanging(self, here: Geometry, busy: Collection[int]) -> dict[int, Numbers]:
-        """Turns (3, F) of armature space by which arms that are not busy take back a share of the trunk's tilt."""
-        turns, parts = dict[int, Numbers](), parts_of_body(self._tree)
+        """Turns (3, F) of armature space by which arms that are not busy take back a share of the trunk's tilt.
+
+        That is the least turn that has brought what was upright to where it is, whatever the turn about the vertical.
+        """
+        turns, parts, up = dict[int, Numbers](), parts_of_body(self._tree), self._up
         for number, tip in enumerate(self._tree.tips):
             arm = [j for j, part in enumerate(parts) if part == Part.UPPER_ARM and self._tree.above[j, tip.joint]]
             if arm and number not in busy:
                 now, then = (geometry.frames[arm[0]][:, :3] for geometry in (here, self._begin))
-                turn = turn_vectors(compose(now, then.swapaxes(0, 1)))
-                turns[arm[0]] = -_HANGS * (turn - dot(turn, self._up) * self._up)
+                tilted = rotate(compose(now, then.swapaxes(0, 1)), up)
+                axis = cross(up, tilted)
+                angle = np.arctan2(lengths(axis), dot(up, tilted))
+                turns[arm[0]] = axis * (-_HANGS * angle / np.maximum(lengths(axis), 1e-300))
         return turns
 
-    def with_may_swing(self, states: States, tasks: Sequence[Task]) -> States:
+    def with_free_arms(self, states: States, tasks: Sequence[Task]) -> States:
         """The states of a body that reaches, with arms that hang from its trunk where nothing is asked of them."""
         tree, rotations = self._tree, self._tree.rotations(states)
         busy = self._busy(tasks)
