@@ -264,7 +264,7 @@ class _Path:
             amounts = reaching.amounts(tasks)
             self.takes_part = reaching.is_asked(tasks) or bool(amounts.any())
             if reaching.is_asked(tasks):
-                compliance = firm(tree, compliance, amounts[-1].max(), reaching.left)
+                compliance = firm(tree, compliance, amounts, reaching.left)
             reference = reaching.posed(amounts, tasks)
             tips.difference_update(reaching.tips)
         self.reference = turned_to_look(tree, reference, tasks, compliance)

@@ -43,7 +43,8 @@ _COMPLIANCE = {
     Part.FOOT: 0.75,
 }
 
-_FIRM, _ASIDE, _CROUCHES = 0.05, 0.02, 0.2  # shares of compliance in a reach without a crouch; from this one on all
+_FIRM, _ASIDE = 0.05, 0.02  # shares of compliance in a reach: of legs, and of the way of the hips aside
+_PART = 0.2  # amount from which on legs crouch, and an arm does not reach alone
 _PELVIS = 0.02  # compliance of joints between the hips and a thigh, which in people and animals are one bone
 _OFF_HINGE = 0.05  # share of compliance of an elbow or knee off the hinge that its limits give it
 _ALONG = 0.9  # cosine of the angle between an axis and the one about which a joint prefers to bend
@@ -122,18 +123,19 @@ def body_compliance(tree: Tree) -> Numbers:
     return compliance
 
 
-def firm(tree: Tree, compliance: Numbers, crouch: float, left: Numbers) -> Numbers:
+def firm(tree: Tree, compliance: Numbers, amounts: Numbers, left: Numbers) -> Numbers:
     """Return the compliance (k, 1) with that of legs, and of the way of the hips to the `left` (3), lessened.
 
-    It is the less, the less of a crouch there is. For a reach the body has turned, leant and crouched as people do.
-    What is left is for its arm and trunk: knees would bend, and hips go aside, for so much of it, as both are easy.
+    For a reach a body turns, leans and crouches by `amounts` (4, F), of which the last one is the crouch. What is left
+    is for its arm and trunk: knees would bend for so much of it, as they are easy to bend, and where the arm alone does
+    it, the hips would go aside. In a crouch legs are as they were.
     """
     parts, turning = parts_of_body(tree), len(tree.joint_of)
-    stands = max(1.0 - crouch / _CROUCHES, 0.0)
+    stands, alone = (max(1.0 - most / _PART, 0.0) for most in (amounts[-1].max(), np.abs(amounts).max()))
     shares = np.ones(len(compliance))
-    legs = np.array([part in (Part.THIGH, Part.SHIN, Part.FOOT) for part in parts])
+    legs = np.array([part in (Part.THIGH, Part.SHIN) for part in parts])
     shares[:turning][legs[tree.joint_of]] = _FIRM**stands
-    shares[turning:] = _ASIDE ** (stands * (tree.root_ways @ left) ** 2)
+    shares[turning:] = _ASIDE ** (alone * (tree.root_ways @ left) ** 2)
     return compliance * shares[:, None]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arms as lengths that reach from their shoulders, what their girdles add, and bodies that hang on their hands.
+"""Arms as lengths that reach from their shoulders, what their girdles add, free arms, and bodies that hang on hands.
 
 A shoulder girdle takes a share in the elevation of its arm. Source: Inman, Saunders and Abbott 1944, "Observations on
 the function of the shoulder joint". Deviation: it is faded in with the distance of what the arm reaches for, and goes
@@ -8,7 +8,7 @@ ahead for what is across as it goes up for what is overhead.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import radians
 from typing import NamedTuple
 
@@ -17,15 +17,27 @@ import numpy as np
 from ...goals.task import FadedTask, PlaceTask, Task, unwrapped
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import Geometry, States, Tree
-from ...kinematics.batch.algebra import cross, dot, exponential, lengths, matrices, normalized
-from ...kinematics.body_anatomy import joints_between
-from .flexing import two_part_limbs
+from ...kinematics.batch.algebra import (
+    compose,
+    cross,
+    dot,
+    exponential,
+    lengths,
+    matrices,
+    normalized,
+    product,
+    rotate_back,
+    turn_vectors,
+)
+from ...kinematics.body_anatomy import Part, joints_between
+from .flexing import parts_of_body, two_part_limbs
 
 COMFORTABLE = 0.95  # of an arm's length: distance up to which it reaches by itself
 _PROJECTIONS = 16
 # The girdle turns by this share of the angle to its goal, faded in with the distance in arm's lengths, up to a range.
 _GIRDLE, _FROM, _OVER, _RANGE = 0.28, 0.55, 0.4, radians(24.0)
 _NEAR = 0.25  # of an arm's length: way of a hand on which a girdle is not yet moved in full
+_HANGS = 0.85  # share of the trunk's tilt that a free arm takes back
 _LOW, _FADING = 0.3, 0.4  # share of a direction that is down from which on a girdle turns less, as it hardly goes down
 
 
@@ -94,3 +106,30 @@ def nearer_by_girdle(link: Numbers, to: Numbers, turn: Numbers) -> Numbers:
     moved = np.einsum("ijf,jf->if", matrices(exponential(turn)), link) - link
     nearer: Numbers = np.maximum(lengths(to) - lengths(to - moved), 0.0)
     return nearer
+
+
+def turns_of_free_arms(begin: Geometry, here: Geometry, up: Numbers, busy: Collection[int]) -> dict[int, Numbers]:
+    """Turns (3, F) of armature space by which arms take back a share of the trunk's tilt since poses they `begin` in.
+
+    Arms with `busy` tips do not; `up` (3, F) is the vertical.
+    """
+    turns, tree = dict[int, Numbers](), here.tree
+    parts = parts_of_body(tree)
+    for number, tip in enumerate(tree.tips):
+        arm = [j for j, part in enumerate(parts) if part == Part.UPPER_ARM and tree.above[j, tip.joint]]
+        if arm and number not in busy:
+            now, then = (geometry.frames[arm[0]][:, :3] for geometry in (here, begin))
+            turn = turn_vectors(compose(now, then.swapaxes(0, 1)))
+            turns[arm[0]] = -_HANGS * (turn - dot(turn, up) * up)
+    return turns
+
+
+def turned_by(here: Geometry, turns: Mapping[int, Numbers]) -> States:
+    """Poses with joints turned further by rotation vectors (3, F) of armature space."""
+    if not turns:
+        return here.states
+    tree, joints = here.tree, list(turns)
+    rotations = tree.rotations(here.states)
+    own = rotate_back(here.frames[joints][:, :, :3], np.array(list(turns.values())))
+    rotations[joints] = normalized(product(rotations[joints], exponential(own)))
+    return tree.posed(rotations, here.states)

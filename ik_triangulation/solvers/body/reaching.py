@@ -18,7 +18,7 @@ recorded reaches of five people; a fit of the other numbers to these gained too 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from math import radians
 
@@ -29,13 +29,10 @@ from ...goals.task import Level, Task
 from ...kinematics.arrays import Columns, Indices, Mask, Numbers, averaged_in_time
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import (
-    compose,
     cross,
     dot,
-    exponential,
     lengths,
     normalized,
-    product,
     rotate,
     rotate_back,
 )
@@ -52,7 +49,16 @@ from .amounts import (
     with_moves,
 )
 from .flexing import flexion_axes, parts_of_body, two_part_limbs
-from .hanging import COMFORTABLE, ReachingArm, arm_of, is_place, nearer_by_girdle, turn_of_girdle
+from .hanging import (
+    COMFORTABLE,
+    ReachingArm,
+    arm_of,
+    is_place,
+    nearer_by_girdle,
+    turn_of_girdle,
+    turned_by,
+    turns_of_free_arms,
+)
 
 # Turns [rad] of one unit of each: the pelvis, the spine and the neck, all of their joints together.
 _TURN = dict(zip(("pelvis", "spine", "neck"), map(radians, (18.0, 32.0, -10.0)), strict=True))
@@ -72,7 +78,6 @@ _STRAIGHT = 0.17  # [rad] of bend up to which a knee does not tell how it bends
 _SMOOTHED = 32  # times that amounts are averaged with those of the frames beside it
 _SHORT = 0.2  # of an arm's length: what trunk and legs leave of a place that is better reached by a step
 _NEAR = 0.25  # of it: way from where the reference has the hand, on which a straighter arm is no reason to move
-_HANGS = 0.85  # share of the trunk's tilt that a free arm takes back
 
 
 class Reaching:
@@ -349,24 +354,8 @@ class Reaching:
             if girdle:
                 turns |= {joint: girdle[1] / len(girdle[0]) for joint in girdle[0]}
         if here is not self._begin:
-            turns |= self._hanging(here, self._busy(tasks))
-        return _turned(here, turns)
-
-    def _hanging(self, here: Geometry, busy: Collection[int]) -> dict[int, Numbers]:
-        """Turns (3, F) of armature space by which arms that are not busy take back a share of the trunk's tilt.
-
-        That is the least turn that has brought what was upright to where it is, whatever the turn about the vertical.
-        """
-        turns, parts, up = dict[int, Numbers](), parts_of_body(self._tree), self._up
-        for number, tip in enumerate(self._tree.tips):
-            arm = [j for j, part in enumerate(parts) if part == Part.UPPER_ARM and self._tree.above[j, tip.joint]]
-            if arm and number not in busy:
-                now, then = (geometry.frames[arm[0]][:, :3] for geometry in (here, self._begin))
-                tilted = rotate(compose(now, then.swapaxes(0, 1)), up)
-                axis = cross(up, tilted)
-                angle = np.arctan2(lengths(axis), dot(up, tilted))
-                turns[arm[0]] = axis * (-_HANGS * angle / np.maximum(lengths(axis), 1e-300))
-        return turns
+            turns |= turns_of_free_arms(self._begin, here, self._up, self._busy(tasks))
+        return turned_by(here, turns)
 
     def with_free_arms(self, states: States, tasks: Sequence[Task]) -> States:
         """The states of a body that reaches, with arms that hang from its trunk where nothing is asked of them."""
@@ -376,8 +365,8 @@ class Reaching:
         free = [j for j in free if not any(tree.above[j, tree.tips[number].joint] for number in busy)]
         rotations[free] = self._rotations[free]
         here = Geometry(tree, tree.posed(rotations, states))
-        turns = self._hanging(here, busy)
-        return _turned(here, turns) if turns else states
+        turns = turns_of_free_arms(self._begin, here, self._up, busy)
+        return turned_by(here, turns) if turns else states
 
     def _busy(self, tasks: Sequence[Task]) -> set[int]:
         """The tips that are held, or that are not where tasks have them."""
@@ -431,17 +420,6 @@ class Reaching:
     def arm(self, tip: int) -> ReachingArm:
         """The arm of a tip."""
         return self._arms[tip]
-
-
-def _turned(here: Geometry, turns: Mapping[int, Numbers]) -> States:
-    """Poses with joints turned further by rotation vectors (3, F) of armature space."""
-    if not turns:
-        return here.states
-    tree, joints = here.tree, list(turns)
-    rotations = tree.rotations(here.states)
-    own = rotate_back(here.frames[joints][:, :, :3], np.array(list(turns.values())))
-    rotations[joints] = normalized(product(rotations[joints], exponential(own)))
-    return tree.posed(rotations, here.states)
 
 
 def _below(goals: Sequence[_Goal]) -> Numbers:
