@@ -124,7 +124,7 @@ def turns_of_free_arms(begin: Geometry, here: Geometry, up: Numbers, busy: Colle
     return turns
 
 
-def turned_by(here: Geometry, turns: Mapping[int, Numbers]) -> States:
+def with_turns(here: Geometry, turns: Mapping[int, Numbers]) -> States:
     """Poses with joints turned further by rotation vectors (3, F) of armature space."""
     if not turns:
         return here.states

@@ -56,8 +56,8 @@ from .hanging import (
     is_place,
     nearer_by_girdle,
     turn_of_girdle,
-    turned_by,
     turns_of_free_arms,
+    with_turns,
 )
 
 # Turns [rad] of one unit of each: the pelvis, the spine and the neck, all of their joints together.
@@ -355,7 +355,7 @@ class Reaching:
                 turns |= {joint: girdle[1] / len(girdle[0]) for joint in girdle[0]}
         if here is not self._begin:
             turns |= turns_of_free_arms(self._begin, here, self._up, self._busy(tasks))
-        return turned_by(here, turns)
+        return with_turns(here, turns)
 
     def with_free_arms(self, states: States, tasks: Sequence[Task]) -> States:
         """The states of a body that reaches, with arms that hang from its trunk where nothing is asked of them."""
@@ -366,7 +366,7 @@ class Reaching:
         rotations[free] = self._rotations[free]
         here = Geometry(tree, tree.posed(rotations, states))
         turns = turns_of_free_arms(self._begin, here, self._up, busy)
-        return turned_by(here, turns) if turns else states
+        return with_turns(here, turns) if turns else states
 
     def _busy(self, tasks: Sequence[Task]) -> set[int]:
         """The tips that are held, or that are not where tasks have them."""
