@@ -327,7 +327,7 @@ BODIES = {
     "body, crouch, out of reach, soft": crouch_case(away=1.2, soft=(HAND,), smoothing=0.5),
     "body, crouch, hips up and down": crouch_case(low=0.7, hips="UP_DOWN"),
     "body, crouch, below the floor": crouch_case(low=-0.2, floor=True),
-    "body, loop": crouch_case(faded_path, frames=24),
+    "body, loop": crouch_case(faded_path, frames=22),
     "body, faded in": crouch_case(faded_path, low=0.75, influence={HAND: FADES}),
     "body, edited, below the floor": edited_case(low=-0.2, floor=True),
     "body, standing": standing_case,
