@@ -42,8 +42,7 @@ from .measure import AGREES, EvaluatedLimb, Watch, astray, held_tolerances, is_w
 from .problem import BodyProblem, HeldPlaces, Planned
 from .report import NotFollowing, Remedy, Report, TipReport
 
-_DEEP = 0.06  # of an arm's length: depth of it in the body that is worth a warning
-_IN_OBSTACLE = 0.02  # likewise, in an obstacle
+_DEEP, _IN_OBSTACLE = 0.06, 0.02  # of a limb's length: depth of it in body and obstacle that is worth a warning
 _MOVED = 1e-4  # of a limb's reach, and [rad]: from which on a bone is off its place
 
 
@@ -61,8 +60,7 @@ def judged_tip(
     Without a goal the tip is held. `counted` is a mask of the frames that can be missed, by default of all.
     """
     (distances, angles), scale = off, scale_of(rig.armature)
-    late = ~is_within(distances, tolerances[0], angles, tolerances[1])
-    late = late if counted is None else late & counted
+    late = ~is_within(distances, tolerances[0], angles, tolerances[1]) & (True if counted is None else counted)
     missed = [frames[at] for at in np.flatnonzero(late).tolist()]
     turned_only = bool(late.any() and (distances <= tolerances[0])[late].all())
     if not len(distances):
@@ -86,8 +84,8 @@ def judged_tip(
 
 def report_of_body(rig: RigBody, tips: Mapping[str, TipReport], frames: Sequence[float], **more: Any) -> Report:
     """Return the report on a body with these tips at these frames."""
-    scale = scale_of(rig.armature)
-    return Report(rig.armature.name, tips, frames, hips=rig.hips, contacts=rig.contacts, scale=scale, **more)
+    more |= {"hips": rig.hips, "contacts": rig.contacts, "scale": scale_of(rig.armature)}
+    return Report(rig.armature.name, tips, frames, **more)
 
 
 def report_written(
@@ -106,7 +104,7 @@ def report_written(
 
     `samples` have the goals to measure by. Held tips are measured at the frames `between` as well. With the `times` at
     which all was keyed, tips that something else moves are named; without, keys made by hand are among the new ones.
-    `more` is what else the report contains.
+    The report contains `more` as well.
     """
     rig, held = problem.rig, (between or problem).held_places
     planned = None if times is None else problem.planned(states, times, Clock(scene, rig.armature))
@@ -121,21 +119,24 @@ def _through(problem: BodyProblem, states: States) -> list[str]:
     """Return warnings that name tips whose limb goes through the body or an obstacle to where they are to be."""
     if problem.thickness is None:
         return []
-    geometry, frames = Geometry.of(problem.body.tree, states), np.array(problem.samples.frames)
-    names, limbs = [tip.name for tip in problem.body.tips], {limb.tip: limb for limb in problem.rig.limbs}
-    reach, body = problem.body.reach, ("arm", "the body", "the body, or lower Thickness")
-    found = [(tip, deep, _DEEP * reach(names[tip]), body) for tip, deep in problem.thickness.depths(geometry).items()]
-    for tip, every in problem.thickness.depths_in_obstacles(geometry).items():
-        limb = limbs[names[tip]]
-        least = limb.obstacle_margin / scale_of(problem.rig.armature) + _IN_OBSTACLE * reach(limb.tip)
-        for ob, deep in zip(limb.obstacle_objects, every, strict=False):
-            found.append((tip, deep, least, ("limb", f"obstacle '{ob.name}'", "it, or take it out of the collection")))
-    return [
-        f"The {what} of '{names[tip]}' goes into {into}, deepest at frame {frames[deep.argmax()]:g}. "
-        f"Lead its target around {remedy}."
-        for tip, deep, least, (what, into, remedy) in found
-        if deep.max() > least
+    body, frames = problem.body, np.array(problem.samples.frames)
+    geometry, limbs = Geometry.of(body.tree, states), {limb.tip: limb for limb in problem.rig.limbs}
+    found = [
+        f"The arm of '{body.tips[tip].name}' goes into the body, deepest at frame {frames[deep.argmax()]:g}. "
+        "Lead its target around the body, or lower Thickness."
+        for tip, deep in problem.thickness.depths(geometry).items()
+        if deep.max() > _DEEP * body.reach(body.tips[tip].name)
     ]
+    for tip, every in problem.thickness.depths_in_obstacles(geometry).items():
+        limb = limbs[body.tips[tip].name]
+        least = limb.obstacle_margin / scale_of(problem.rig.armature) + _IN_OBSTACLE * body.reach(limb.tip)
+        found += [
+            f"The limb of '{limb.tip}' goes into obstacle '{ob.name}', deepest at frame {frames[deep.argmax()]:g}. "
+            "Lead its target around it, or take it out of the collection."
+            for ob, deep in zip(limb.obstacle_objects, every, strict=False)
+            if deep.max() > least
+        ]
+    return found
 
 
 class _Seen(NamedTuple):
