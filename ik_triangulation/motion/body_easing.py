@@ -31,6 +31,7 @@ from ..solvers.body.priorities import at_two_levels, exactly
 from ..solvers.natural.posture import Posture, Relaxation
 from ..solvers.natural.soft_edge import Pace, runs_of
 
+_AS_MEANT = 1.1  # times a turn that is meant: one that is no hastier
 _SMALL, _LARGE = 0.1, 0.22  # turns [rad] that are never hasty, and that are if they are more than _OVER the median
 _OVER, _FAR_OVER = 1.5, 3.0  # times the median of a joint's turns; from the second on all but small ones are hasty
 _STILL = 0.005  # [rad] turn of a joint that does not count for the median
@@ -54,10 +55,12 @@ def eased(
     """Return the states (F) with calmer turns from frame to frame, or as they are; no frame loses a goal.
 
     Nor do the joints, taken together, travel much less evenly than before, unless that calms turns by far. Of a change
-    that costs too much a share is tried, and around a frame that loses a goal for it none.
+    that costs too much a share is tried, and around a frame that loses a goal for it none. What turns as the reference
+    of the `posture` does is meant so.
     """
+    meant = _turns(tree, posture.reference)
     for _ in range(_PASSES):
-        then = _Calm.of(tree, states)
+        then = _Calm.of(tree, states, meant)
         haste = then.haste
         moving = _moving(haste.max(0, initial=0.0) > 1.0, _MARGIN)
         frames = np.flatnonzero(moving)
@@ -86,7 +89,7 @@ def eased(
             tried.put(frames, some)
             after = System(tree, some, kept)
             lost = ~after.met & (met.met | (after.value > met.value))
-            now, again = _Calm.of(tree, tried), []
+            now, again = _Calm.of(tree, tried, meant), []
             for row in left:
                 if lost[row].any():
                     shares[row] *= _faded(len(row), np.flatnonzero(lost[row]), _BESIDE)
@@ -113,10 +116,10 @@ class _Calm(NamedTuple):
     unrest: Numbers
 
     @classmethod
-    def of(cls, tree: Tree, states: States) -> _Calm:
-        """Measure states (F)."""
+    def of(cls, tree: Tree, states: States, meant: Numbers) -> _Calm:
+        """Measure states (F) beside turns (n, F - 1) that are `meant`."""
         turns = _turns(tree, states)
-        return cls(turns, _haste(turns), unrest(tree, states))
+        return cls(turns, _haste(turns, meant), unrest(tree, states))
 
     def is_calmer(self, before: _Calm, first: int, last: int) -> bool:
         """Tell whether a motion is calmer than it was before, in a run of frames that were changed.
@@ -190,14 +193,15 @@ def _turns(tree: Tree, states: States) -> Numbers:
     return angles_between(rotations[..., 1:], rotations[..., :-1])
 
 
-def _haste(turns: Numbers) -> Numbers:
-    """Turns (n, F - 1) of the joints from frame to frame, 1.0 being the largest that is not hasty."""
+def _haste(turns: Numbers, meant: Numbers) -> Numbers:
+    """Turns (n, F - 1) of the joints from frame to frame, 1.0 being the largest that is not hasty, or that is meant."""
     counted = np.where(turns > _STILL, turns, np.nan)
     some = np.isfinite(counted).any(1)
     median = np.zeros(len(turns))
     median[some] = np.nanmedian(counted[some], 1)
     limit = np.maximum(np.minimum(_FAR_OVER * median, np.maximum(_OVER * median, _LARGE)), _SMALL)
-    return turns / limit[:, None]
+    haste: Numbers = turns / np.maximum(limit[:, None], _AS_MEANT * meant)
+    return haste
 
 
 _QUICKNESS = 0.3  # of the springs, 1 by frames at 30 a second: a trunk takes longer than an arm

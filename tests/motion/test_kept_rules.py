@@ -124,10 +124,10 @@ def lengths_case(nudge):
     places = [np.cumsum(0.05 * noise(seed, 3, 60), axis=1) for seed in (7, 8)]
     frames = np.r_[2:20, 25:26, 30:58]
     hasty_turns = np.abs(0.1 * noise(9, 4, 30)) * np.array([[1.0], [3.0], [0.01], [0.3]])
-    moving = [_moving(_haste(hasty_turns).max(0) > 1.0, margin) for margin in (1, 8)]
+    moving = [_moving(_haste(hasty_turns, np.zeros_like(hasty_turns)).max(0) > 1.0, margin) for margin in (1, 8)]
     return {
         "values": [*_calmed(way), *_filled(way)],
-        "large": _haste(hasty_turns)[:, ::3],
+        "large": _haste(hasty_turns, np.zeros_like(hasty_turns))[:, ::3],
         "frames": _apart(places, frames, 1.0),
         "others": np.concatenate([np.flatnonzero(each) for each in moving]),
     }

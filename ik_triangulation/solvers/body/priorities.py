@@ -13,8 +13,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...goals.comfort import PoleTask
 from ...goals.support import BalanceTask
-from ...goals.task import FadedTask, Level, PlaceTask, Task
+from ...goals.task import FadedTask, Level, PlaceTask, Task, unwrapped
 from ...kinematics.arrays import Indices, Mask, Numbers, smoothstep
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import lengths
@@ -178,6 +179,9 @@ def exactly(
     leap there.
     """
     descend(tree, states, at_two_levels(tasks), bounds)
+    firm = [task for task in tasks if not isinstance(unwrapped(task), PoleTask)]
+    if len(firm) < len(tasks):  # a nearly straight limb hardly tells where it bends, and would not come to its place
+        descend(tree, states, at_two_levels(firm), bounds)
     if held_of(tasks):
         hold(tree, states, tasks, share=HELD_SHARE)
     if steady is None:

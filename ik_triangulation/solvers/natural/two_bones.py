@@ -126,7 +126,8 @@ class TwoBones:
         # The normal of the reference, brought to the goal by the least turn.
         if wanted is not None:
             reference = compose(reference, hinge_turns(up, rotate(relative, low), normal, wanted))
-        base = rotate(matrices(smallest_rotations(way, self.axis)), rotate(reference, normal))
+        self._of_reference = way, rotate(reference, normal)
+        base = rotate(matrices(smallest_rotations(way, self.axis)), self._of_reference[1])
         self.upper = compose(axes_of(self.axis, base), shape.swapaxes(0, 1))
         self.reference_upper = np.broadcast_to(reference, self.upper.shape)
         self.lower = compose(self.upper, relative)
@@ -201,13 +202,13 @@ class TwoBones:
         """Changes of swivel (F) [rad] from each frame to the next by which the least turn of the axis carries the limb.
 
         Swivel 0 is carried from the reference to each frame by itself, so it spins where the axis passes near the
-        opposite of the reference.
+        opposite of the reference. What the reference itself turns by, beside the least turn of its axis, stays.
         """
-        count = len(self.frames)
-        after = np.arange(1, count + 1) % count
-        carried = rotate(matrices(smallest_rotations(self.axis, self.axis[:, after])), self.normal)
-        axis, normal = self.axis[:, after], self.normal[:, after]
-        turn: Numbers = np.arctan2(dot(cross(normal, carried), axis), dot(normal, carried))
+        after = np.arange(1, len(self.frames) + 1) % len(self.frames)
+        turn = _transported(self.axis, self.normal, after)
+        way, normal = self._of_reference
+        if way.shape[1] == len(after):
+            turn -= _transported(way, normal, after)
         if not cyclic:
             turn[-1] = 0.0
         return turn
@@ -287,3 +288,11 @@ def _goals(tasks: Sequence[Task]) -> tuple[PlaceTask | None, OrientTask | None, 
     place = next((task for task in tasks if isinstance(task, PlaceTask)), None)
     orient = next((task for task in tasks if isinstance(task, OrientTask)), None)
     return place, orient, next((task for task in tasks if isinstance(task, PoleTask)), None)
+
+
+def _transported(axis: Numbers, normal: Numbers, after: Indices) -> Numbers:
+    """Angles (F) [rad] about the axes (3, F) of frames `after` from the normals there to those carried from before."""
+    carried = rotate(matrices(smallest_rotations(axis, axis[:, after])), normal)
+    axis, normal = axis[:, after], normal[:, after]
+    turn: Numbers = np.arctan2(dot(cross(normal, carried), axis), dot(normal, carried))
+    return turn
