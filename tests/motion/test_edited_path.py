@@ -44,7 +44,7 @@ def test_pulled_goals_are_met_evenly_and_frames_outside_stay(shown, way):
     goals, tip, inside = pulled(tasks, np.array(way))
     found, met = edited_path(Shot(tree=TREE, reference=states, tasks=goals, steady=steady))
     assert met.all()
-    assert np.abs(Posture(TREE, states).offsets(found)[:, ~inside]).max() < 1e-3
+    assert np.abs(Posture(TREE, states).offsets(found)[:, ~inside]).max() < 2e-3
     assert largest_turns(TREE, found).max() < 1.5 * largest_turns(TREE, states).max()
     moved = Geometry(TREE, found).tip(tip) - Geometry(TREE, states).tip(tip)
     assert moved[2].max() == pytest.approx(way[2] * TREE.size, abs=0.01 * TREE.size)

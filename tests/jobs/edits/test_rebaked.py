@@ -63,9 +63,10 @@ def test_a_bake_afterwards_agrees(whole, edit):
     outside = [frame for frame in range(1, LAST + 1) if frame not in inside]
     assert apart(before, edited, outside) < 0.01
     assert apart(before, edited, inside) > 5.0
-    assert apart(edited, again, range(AT - FALLOFF // 2, AT + FALLOFF // 2 + 1)) < WITHIN
+    most = 2.5 if whole else WITHIN  # trunk and legs begin with the move of the hand, before the pull does
+    assert apart(edited, again, range(AT - FALLOFF // 2, AT + FALLOFF // 2 + 1)) < most
     # What a bake of a body changes outside, a pull may not: near its ends it does not agree better than that.
-    assert apart(edited, again, inside) < WITHIN + apart(before, again, outside)
+    assert apart(edited, again, inside) < most + apart(before, again, outside)
 
 
 def test_poses_between_frames_are_between_those_of_the_frames():

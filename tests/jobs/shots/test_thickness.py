@@ -17,7 +17,7 @@ from ...bodies import human_rig, tails
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 LAST = 21
-ACROSS, WITHIN = Vector((-0.2, 0.0, 1.1)), Vector((-0.05, 0.02, 1.1))
+ACROSS, WITHIN = Vector((-0.2, -0.03, 1.1)), Vector((-0.05, 0.02, 1.1))
 
 
 def baked(place, thickness):
