@@ -75,7 +75,7 @@ def test_a_hand_whose_target_is_in_the_trunk_reaches_it_and_is_named():
     assert not [each for each in report.warnings if "into the body" in each]
 
 
-@pytest.mark.parametrize(("thickness", "least", "most"), [(0.0, 0.0, 0.05), (1.0, 0.1, 0.3)])
+@pytest.mark.parametrize(("thickness", "least", "most"), [(0.0, 0.0, 0.06), (1.0, 0.1, 0.3)])
 def test_a_forearm_stays_out_of_the_trunk_while_its_hand_is_dragged_across(addon, thickness, least, most):
     rig = human_rig(with_head=True)
     set_up_body(rig)
