@@ -100,7 +100,9 @@ def faded_path(shot: Shot) -> Work[BodyPath]:
     path = yield from _with_ends(whole)
     states = path.states
     if shot.arms:
-        states = yield from swung(whole, states, _right_ends(whole), _is_loop(whole))
+        ends, is_loop = _right_ends(whole), _is_loop(whole)
+        hanging = ends if not is_loop or len(ends) > 1 else ()  # as with one a loop would be open
+        states = yield from swung(whole, states, hanging, is_loop)
     return path._replace(states=looking_at_hands(shot, states))
 
 
