@@ -69,7 +69,7 @@ def cleared(
     comfort: Sequence[Comfort] = (),
     on_the_way: Mask | None = None,
 ) -> Work[States]:
-    """Return the states (F) with arms that stay out of the capsules; what the tasks ask of their tips stays as it is.
+    """Return the states (F) with limbs that stay out of capsules and obstacles; what tasks ask of tips stays as it is.
 
     Before that limbs have their comfort. An arm that would have to leap for it stays as it is in the frames around.
     Tips that are `on_the_way` (F) may be led round obstacles.
@@ -95,7 +95,7 @@ def cleared(
 
 
 def pushed_out(tree: Tree, states: States, thickness: Thickness, tasks: Sequence[Task]) -> States:
-    """Return a pose of a motion that goes on, its arms turned a little on their nearest way out of the capsules.
+    """Return a pose of a motion that goes on, its limbs turned a little on their nearest way out of what they are in.
 
     So no arm leaps from one pose to the next, and one that cannot get out this way stays inside.
     """
@@ -121,7 +121,8 @@ def _inside(tree: Tree, states: States, thickness: Thickness) -> Thickness:
 class Comfort(NamedTuple):
     """The comfort of the limb that ends in a tip, in F poses: by the weights of gravity and of a pose to keep.
 
-    `up` (3, F or 1) is the unit vector against gravity, `kept` has the rotations (4, F or 1) of joints by number.
+    `up` (3, F or 1) is the unit vector against gravity, `kept` has the rotations (4, F or 1) of joints by number, and
+    `influence` (F or 1) is that of the tip.
     """
 
     tip: int
@@ -129,11 +130,12 @@ class Comfort(NamedTuple):
     up: Numbers
     keeping: float
     kept: Mapping[int, Numbers]
+    influence: Numbers
 
     def take(self, columns: Columns) -> Comfort:
         """The comfort in those of the poses."""
         kept = {joint: at(rotation, columns) for joint, rotation in self.kept.items()}
-        return self._replace(up=at(self.up, columns), kept=kept)
+        return self._replace(up=at(self.up, columns), kept=kept, influence=at(self.influence, columns))
 
     def wishes(self, limb: LimbOfBody, given: Numbers, share: float) -> list[Task]:
         """Return what is comfortable as tasks of the limb alone, of which so large a share counts.
@@ -167,22 +169,19 @@ def comforted(tree: Tree, states: States, comfort: Sequence[Comfort], tasks: Seq
         if not len(own):
             continue
         limb = LimbOfBody.of(tree, int(own[0]), each.tip, rotations)
-        given, asked = (
-            limb.frames(tree, geometry, rotations),
-            [unwrapped(task) for task in tasks if task.tip == each.tip],
-        )
+        given = limb.frames(tree, geometry, rotations)
+        asked = [unwrapped(task) for task in tasks if task.tip == each.tip]
         goals = _as_they_are(limb.tree, given, asked)
         poles = [limb.own(task, tree) for task in asked if isinstance(task, PoleTask)]
+        wishes = each.wishes(limb, limb.tree.rotations(given), LOWER if poles else 1.0)
         settled = given.copy()
-        settle_preferences(
-            limb.tree, settled, [*goals, *poles], each.wishes(limb, limb.tree.rotations(given), LOWER if poles else 1.0)
-        )
+        settle_preferences(limb.tree, settled, [*goals, *poles], wishes)
         posture = Posture(limb.tree, given)
         offsets = posture.offsets(settled)
         for _ in range(_EVENED):
             beside = np.pad(offsets, ((0, 0), (1, 1)), "edge")
             offsets = 0.5 * offsets + 0.25 * (beside[:, 2:] + beside[:, :-2])
-        settled = posture.states(offsets)
+        settled = posture.states(each.influence * offsets)
         if goals:
             descend(limb.tree, settled, goals)
         found[list(limb.joints)] = limb.tree.rotations(settled)

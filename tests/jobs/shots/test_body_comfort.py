@@ -14,6 +14,7 @@ from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.kinematics.rotation import rotation_angle
 
 from ...bodies import human_rig
+from ...rigs import empty
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 LAST, ARM = 17, ("upper_arm.L", "forearm.L", "hand.L")
@@ -80,3 +81,20 @@ def test_a_pose_has_gravity_as_the_bake_and_an_animated_weight_is_named():
         rig.keyframe_insert(f"{bone.path_from_id()}.ik_triangulation.effort_weight", frame=frame)
     told = bake_body(body_of(rig, "hand.L"), 1, LAST).warnings
     assert told == ["'hand.L': Gravity and Keep Pose do not count, as their weights are animated."]
+
+
+def test_an_arm_without_influence_is_as_it_is_with_gravity_and_obstacles():
+    rig = set_up(effort_weight=0.5, influence=0.0)
+    cart = empty("Cart", rig.pose.bones["forearm.L"].head)
+    cart.empty_display_type, cart.empty_display_size = "CUBE", 0.2
+    stored = rig.pose.bones["hand.L"].ik_triangulation
+    stored.obstacles = bpy.data.collections.new("Obstacles")
+    stored.obstacles.objects.link(cart)
+    bpy.context.view_layer.update()
+    before = [rig.pose.bones[name].matrix_basis.to_quaternion() for name in ARM]
+    report = bake_body(body_of(rig, "hand.L"), 1, LAST)
+    assert not report.warnings
+    _, _, fastest = shown(rig)
+    now = [rig.pose.bones[name].matrix_basis.to_quaternion() for name in ARM]
+    assert max(map(rotation_angle, before, now)) < 1e-4
+    assert fastest < 0.01
