@@ -98,3 +98,16 @@ def test_an_arm_without_influence_is_as_it_is_with_gravity_and_obstacles():
     now = [rig.pose.bones[name].matrix_basis.to_quaternion() for name in ARM]
     assert max(map(rotation_angle, before, now)) < 1e-4
     assert fastest < 0.01
+
+
+def test_a_single_frame_whose_goals_are_met_already_is_comfortable_too():
+    rig = set_up(effort_weight=0.5)
+    bpy.context.scene.frame_set(9)
+    stored = rig.pose.bones["hand.L"].ik_triangulation
+    stored.target.animation_data_clear()
+    stored.target.location = rig.matrix_world @ rig.pose.bones["hand.L"].tail
+    stored.target.keyframe_insert("location", frame=9)
+    before = rig.pose.bones["forearm.L"].head.z
+    assert bake_body(body_of(rig, "hand.L"), 9, 9).reached
+    bpy.context.scene.frame_set(9)
+    assert rig.pose.bones["forearm.L"].head.z < before - 0.01
