@@ -32,6 +32,7 @@ from ..batch.change import System
 from ..batch.descent import descend
 from ..natural.posture import Posture, roughness, time_weight
 from ..natural.swivel import SwivelCost, best_swivels
+from ..natural.traded import solve_blocks
 from ..natural.two_bones import TwoBones
 from ..null_space import settle_preferences
 from .swivelling import LimbOfBody
@@ -365,6 +366,9 @@ class _Arm:
         offsets, found, basis = np.zeros((tree.columns, len(states))), states, np.eye(tree.columns)[:, :, None]
         own = np.tile(np.eye(tree.columns), (len(states), 1, 1))
         own[self._held] *= _HELD
+        own[1:] += time * np.eye(tree.columns)  # of changes to the frames beside
+        own[:-1] += time * np.eye(tree.columns)
+        side = np.full((len(states) - 1, tree.columns), -time)
         for _ in range(steps):
             system = System(tree, found, [*self._kept, self._clear])
             errors, levels = system.errors()
@@ -376,7 +380,7 @@ class _Arm:
                 by_axis = np.tile(self._clear.weights, (self._clear.count // len(self._clear.weights), 1))
                 weighted[:, own_rows] *= by_axis.T[:, :, None]
             right = np.einsum("frc,rf->fc", weighted, errors) - (offsets + time * roughness(offsets)).T
-            change = _over_time(rows.swapaxes(1, 2) @ weighted + own, right, time).T
+            change = solve_blocks(rows.swapaxes(1, 2) @ weighted + own, side, right).T
             change *= np.minimum(1.0, _LARGEST / np.maximum(np.abs(change).max(0), 1e-300))
             found = posture.states(offsets + change)
             offsets = posture.offsets(found)
@@ -427,22 +431,3 @@ class _Depths:
             raised = np.maximum(dot(self._up, points[-2]) - self._high[every], 0.0)
             found += _RAISED / self._size * raised.reshape(swivels.shape)
         return found
-
-
-def _over_time(blocks: Numbers, right: Numbers, weight: float) -> Numbers:
-    """Solve for changes (F, k): each frame's block (F, k, k), and the weight of changes from frame to frame.
-
-    The system is tridiagonal in blocks (Thomas).
-    """
-    count, size = right.shape
-    blocks, right, along = blocks.copy(), right.copy(), weight * np.eye(size)
-    blocks[1:] += along
-    blocks[:-1] += along
-    for f in range(1, count):
-        both = np.linalg.solve(blocks[f - 1], np.concatenate((along, right[f - 1, :, None]), 1))
-        blocks[f] -= weight * both[:, :-1]
-        right[f] += weight * both[:, -1]
-    right[-1] = np.linalg.solve(blocks[-1], right[-1])
-    for f in reversed(range(count - 1)):
-        right[f] = np.linalg.solve(blocks[f], right[f] + weight * right[f + 1])
-    return right
