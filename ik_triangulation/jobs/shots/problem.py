@@ -199,7 +199,8 @@ class BodyProblem:
         arms = self.thickness.arms if self.thickness else ()
         kept_out, avoiding = {arm.tip for arm in arms if arm.avoided}, dict(self._not_avoiding)
         for tip in (self.body.tips[number].name for number in self._obstacles if number not in kept_out):
-            avoiding[tip] = "Obstacles do not count, as in a body only arms and legs with a hand or foot avoid them"
+            reason = "in a body only arms and legs of two parts, with a hand or foot, avoid them"
+            avoiding[tip] = f"Obstacles do not count, as {reason}"
         every = [*avoiding.items(), *self._not_comfortable.items()]
         return [*unheeded(self.rig), *(f"'{tip}': {text}." for tip, text in every)]
 
