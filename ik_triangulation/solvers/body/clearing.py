@@ -23,7 +23,7 @@ from ...goals.comfort import EffortTask, NearTask, PoleTask
 from ...goals.from_goals import RADIAN, point_task
 from ...goals.goal import LOWER
 from ...goals.obstacles import ClearTask, Segments
-from ...goals.orientation import OrientTask
+from ...goals.orientation import LookTask, OrientTask
 from ...goals.task import FadedTask, PlaceTask, Task, unwrapped
 from ...kinematics.arrays import Columns, Indices, Mask, Numbers
 from ...kinematics.batch import Geometry, States, Tree
@@ -257,7 +257,7 @@ def _reachable(arm: Arm, geometry: Geometry, tasks: Sequence[Task], free: Mask |
     places, turns = _fixes(tasks)
     _, forearm, hand = links_of_arm(arm, geometry)
     shoulder, wrist, tip = geometry.heads[arm.joints.upper], forearm.end, hand.end
-    fixed = [[Segments(shoulder, shoulder)], [Segments(wrist, wrist)] if turns else [], []]
+    fixed = [[Segments(shoulder, shoulder)], [Segments(wrist, wrist)] if places and turns else [], []]
     if places:
         fixed[2] = [hand if turns else Segments(tip, tip)]
     least = np.repeat(arm.least, len(tip[0]), -1) if arm.least.shape[-1] == 1 else arm.least.copy()
@@ -270,9 +270,9 @@ def _reachable(arm: Arm, geometry: Geometry, tasks: Sequence[Task], free: Mask |
 
 
 def _fixes(tasks: Sequence[Task]) -> tuple[bool, bool]:
-    """Tell whether the tasks of a tip fix its place, and its rotation with that."""
-    places = any(isinstance(task, PlaceTask) for task in tasks)
-    return places, places and any(not isinstance(task, PlaceTask | PoleTask) for task in tasks)
+    """Tell whether the tasks of a tip fix its place, as a look from there does, and its rotation."""
+    places = any(isinstance(task, PlaceTask | LookTask) for task in tasks)
+    return places, any(not isinstance(task, PlaceTask | PoleTask) for task in tasks)
 
 
 def _runs(deep: Mask, around: int) -> list[Indices]:
@@ -307,7 +307,7 @@ class _Arm:
         ends = np.unique([0, len(given) - 1])
         self._held = ends[~deep[ends]]
         self._tip, self._goals = Geometry(limb.tree, given).tip(), _as_they_are(limb.tree, given, tasks)
-        self._kept: list[Task] = self._goals
+        self._swivels, self._kept = _fixes(tasks)[0], list[Task](self._goals)
         if free is not None:
             present = (~free).astype(float)
             self._kept = [FadedTask(task=goal, rest=np.zeros((1, 1)), present=present) for goal in self._goals]
@@ -320,7 +320,7 @@ class _Arm:
         tree, posture = self._tree, Posture(self._tree, self._given)
         best, least = None, (np.inf, np.inf)
         for calm in _CALM if self._up is None else _CALM_AROUND:
-            begun = self._swivelled(calm * time) if self._goals else self._given
+            begun = self._swivelled(calm * time) if self._swivels else self._given
             if np.abs(np.diff(posture.offsets(begun))).max(initial=0.0) > _TOO_HASTY * _HASTY:
                 continue
             is_clear = System(tree, begun, [self._clear]).met.all()

@@ -5,7 +5,7 @@ from math import degrees
 
 import bpy
 import pytest
-from mathutils import Quaternion
+from mathutils import Quaternion, Vector
 
 from ik_triangulation.jobs.bake import bake_body
 from ik_triangulation.jobs.pose import solve_body_pose
@@ -111,3 +111,12 @@ def test_a_single_frame_whose_goals_are_met_already_is_comfortable_too():
     assert bake_body(body_of(rig, "hand.L"), 9, 9).reached
     bpy.context.scene.frame_set(9)
     assert rig.pose.bones["forearm.L"].head.z < before - 0.01
+
+
+def test_a_head_with_gravity_goes_on_to_look():
+    rig = human_rig(with_head=True)
+    set_up_body(rig)
+    stored = rig.pose.bones["head"].ik_triangulation
+    stored.effort_weight, stored.target.location = 0.5, stored.target.location + Vector((0.8, 0.0, 0.3))
+    bpy.context.view_layer.update()
+    assert bake_body(body_of(rig, "head"), 1, 3).reached
