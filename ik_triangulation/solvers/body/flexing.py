@@ -124,7 +124,7 @@ def body_compliance(tree: Tree) -> Numbers:
 
 
 def firm(tree: Tree, compliance: Numbers, amounts: Numbers, left: Numbers) -> Numbers:
-    """Return the compliance (k, 1) with that of legs, and of the way of the hips to the `left` (3, F), lessened.
+    """Return the compliance (k, 1) with that of legs, and of the way of the hips to the `left` (3), lessened.
 
     For a reach a body turns, leans and crouches by `amounts` (4, F), of which the last one is the crouch. What is left
     is for its arm and trunk: knees would bend for so much of it, as they are easy to bend, and where the arm alone does
@@ -135,7 +135,7 @@ def firm(tree: Tree, compliance: Numbers, amounts: Numbers, left: Numbers) -> Nu
     shares = np.ones(len(compliance))
     legs = np.array([part in (Part.THIGH, Part.SHIN) for part in parts])
     shares[:turning][legs[tree.joint_of]] = _FIRM**stands
-    shares[turning:] = _ASIDE ** (alone * ((tree.root_ways @ left) ** 2).mean(1))
+    shares[turning:] = _ASIDE ** (alone * (tree.root_ways @ left) ** 2)
     return compliance * shares[:, None]
 
 

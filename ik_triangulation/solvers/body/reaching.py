@@ -200,8 +200,10 @@ class Reaching:
 
     @property
     def left(self) -> Numbers:
-        """The directions (3, F) of armature space that are to the left, or to the right."""
-        return self._left
+        """The direction (3) of armature space that is to the left, or to the right, over all frames, or 0."""
+        middle = self._left.mean(1)
+        left: Numbers = middle / max(float(np.linalg.norm(middle)), 1e-300)
+        return left
 
     def is_asked(self, tasks: Sequence[Task]) -> bool:
         """Tell whether a hand is to be anywhere else than the reference has it."""
