@@ -253,7 +253,7 @@ def add_body(command: ArgumentParser, hold: str = "--hold", of_bake: bool = True
     )
     body.add_argument(
         "--thickness",
-        type=float,
+        type=within(number, 0.0, inf),
         metavar="FACTOR",
         help="thickness of trunk, head and limbs that arms stay out of, beside a person's (0: arms pass through)",
     )

@@ -22,7 +22,7 @@ from mathutils import Matrix, Vector
 
 from ..errors import SettingError
 from ..kinematics import Pose
-from ..kinematics.arrays import Columns, Indices, Numbers
+from ..kinematics.arrays import Columns, Indices, Numbers, einsum
 from ..kinematics.batch import Geometry
 from ..kinematics.batch.algebra import at, cross, dot, lengths
 from .goal import JointAxis, Residual
@@ -175,7 +175,22 @@ class Blocks(NamedTuple):
 
     def depth(self, points: Numbers) -> tuple[Numbers, Numbers]:
         """Depths of points, and the directions out."""
-        along = np.einsum("ijf,nif->njf", np.broadcast_to(self.axes, (3, 3, points.shape[-1])), points - self.centre)
+        depths, ways = self._depth(einsum("ijf,nif->njf", self.axes, points - self.centre))
+        return depths, einsum("ijf,njf->nif", self.axes, ways)
+
+    def nearest(self, segments: Segments) -> Nearest:
+        """Nearest places of segments, by bisection."""
+        ends = np.stack((segments.begin - self.centre, segments.end - segments.begin))
+        begin, way = einsum("ijf,nif->njf", self.axes, ends)
+        least, most = np.zeros((1, way.shape[-1])), np.ones((1, way.shape[-1]))
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (least + most)
+            falls = dot(self._depth(begin + middle[:, None] * way)[1], way) < 0.0
+            least, most = np.where(falls, middle, least), np.where(falls, most, middle)
+        return _at_shares(self, segments, 0.5 * (least + most))
+
+    def _depth(self, along: Numbers) -> tuple[Numbers, Numbers]:
+        """The same of points along the axes, and the directions along these."""
         beyond = np.abs(along) - self.sizes
         signs = np.where(along >= 0.0, 1.0, -1.0)
         outside = np.maximum(beyond, 0.0)
@@ -183,18 +198,7 @@ class Blocks(NamedTuple):
         inside = away == 0.0
         nearest = np.arange(3)[:, None] == beyond.argmax(1)[:, None]
         ways = np.where(inside[:, None], nearest, outside / np.where(inside, 1.0, away)[:, None]) * signs
-        out = np.einsum("ijf,njf->nif", np.broadcast_to(self.axes, (3, 3, points.shape[-1])), ways)
-        return self.margin - np.where(inside, beyond.max(1), away), out
-
-    def nearest(self, segments: Segments) -> Nearest:
-        """Nearest places of segments, by bisection."""
-        way, least = segments.end - segments.begin, np.zeros((1, segments.begin.shape[-1]))
-        most = np.ones_like(least)
-        for _ in range(BISECTIONS):
-            middle = 0.5 * (least + most)
-            falls = dot(self.depth(segments.begin + middle[:, None] * way)[1], way) < 0.0
-            least, most = np.where(falls, middle, least), np.where(falls, most, middle)
-        return _at_shares(self, segments, 0.5 * (least + most))
+        return self.margin - np.where(inside, beyond.max(1), away), ways
 
     def take(self, columns: Columns) -> Blocks:
         """The box at those poses."""

@@ -100,7 +100,9 @@ def faded_path(shot: Shot) -> Work[BodyPath]:
     path = yield from _with_ends(whole)
     states = path.states
     if shot.arms:
-        states = yield from swung(whole, states, _right_ends(whole), _is_loop(whole))
+        ends, is_loop = _right_ends(whole), _is_loop(whole)
+        hanging = ends if not is_loop or len(ends) > 1 else ()  # as with one a loop would be open
+        states = yield from swung(whole, states, hanging, is_loop)
     return path._replace(states=looking_at_hands(shot, states))
 
 
@@ -131,8 +133,13 @@ def _with_ends(shot: Shot) -> Work[BodyPath]:
 
 
 def _right_ends(shot: Shot) -> list[int]:
-    """Return the numbers of the first and the last frame, of those whose reference meets everything."""
+    """Return the numbers of the first and the last frame, of those whose reference meets everything.
+
+    A single frame is none of these, as it joins no other.
+    """
     tree, reference = shot.tree, shot.reference
+    if len(reference) < 2:
+        return []
     ends = ends_met(tree, reference, [*shot.tasks, shot.steady] if shot.steady else shot.tasks)
     return [k for k in ends.tolist() if not _is_blocked(shot, [k], reference.take([k]))]
 

@@ -169,11 +169,8 @@ class KnotMethod:
     ) -> tuple[Numbers, Indices]:
         """The same by a step of the pose at each frame."""
         base, moves = self._base_at(int(frames[0])), states.place.shape[-1] > 1 or states.root.shape[-1] > 1
-        pose, (places, tolerances), every = (
-            Pose(self._first.chain, base, rotations),
-            points.at(frames),
-            np.ones(len(frames)),
-        )
+        pose, every = Pose(self._first.chain, base, rotations), np.ones(len(frames))
+        places, tolerances = points.at(frames)
         rounding, settled = LENGTH_ROUNDING * pose.chain.reach, False
         found, passes = list[list[tuple[float, ...]]](), list[int]()
         goals = zip(frames.tolist(), (places * every).T.tolist(), (tolerances * every).tolist(), strict=True)

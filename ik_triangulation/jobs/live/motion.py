@@ -297,9 +297,10 @@ class LiveGoals:
         return found
 
     def avoided(self, now: BodyNow) -> dict[str, list[Avoid]]:
-        """The obstacles of all tips that have some."""
-        pairs = zip(self.rig.limbs, now.samples, strict=True)
-        return {limb.tip: [avoid_of(sampled)] for limb, sampled in pairs if sampled.obstacles}
+        """The obstacles of all tips that reach and have some."""
+        bones, pairs = self.rig.armature.pose.bones, zip(self.rig.limbs, now.samples, strict=True)
+        seen = ((limb.tip, sampled) for limb, sampled in pairs if sampled.obstacles)
+        return {tip: [avoid_of(sampled)] for tip, sampled in seen if not is_waiting(bones[tip])}
 
     def _see_carriers(self, depsgraph: Depsgraph) -> None:
         """Read where the bones of the body are that carry targets."""

@@ -134,7 +134,7 @@ class BodyProblem:
         self._influence = {self.body.number_of[tip]: share for tip, share in samples.influence.items()}
         self._asked = body_tasks(self.body, samples.goals)
         self.tasks: list[Task] = [*self.held_tasks(rig.held), *self._asked]
-        self._not_counted = dict[str, str]()  # what is said of limbs whose obstacles or comfort do not count
+        self._not_comfortable = dict[str, str]()  # what is said of limbs whose comfort does not count
         readers = samples.readers if samples.goals else {}
         avoided = {tip: reader.avoided for tip, reader in readers.items() if reader.avoided}
         self.avoid({tip: [each[frame] for frame in samples.frames] for tip, each in avoided.items()})
@@ -159,34 +159,30 @@ class BodyProblem:
         """Balance, thickness and floor, of which what the reference itself exceeds is exempt, as a run."""
         begin, steady = Geometry.of(self.body.tree, self.reference), self.balance()
         thickness, floor = thickness_of(self.body, self.rig.thickness), None
-        thickness = thickness and thickness.allowing(begin)
-        if self._obstacles:
-            thickness = with_obstacles(self.body, thickness, self.rig.thickness, self._obstacles)
         if self.rig.floor:
             floor = floor_of(self.body, self.rig.held, self.held_frames, begin, self.samples.influence)
-        return steady and steady.allowing(begin), thickness, floor
+        return steady and steady.allowing(begin), thickness and thickness.allowing(begin), floor
 
     def avoid(self, avoided: Mapping[str, Sequence[Avoid]]) -> None:
-        """Have limbs stay out of their obstacles, by the names of the tips at each frame."""
-        self._obstacles = dict[int, Avoided]()
+        """Have limbs stay out of these obstacles alone, by the names of the tips at each frame, by their influence."""
+        self._obstacles, self._not_avoiding = dict[int, Avoided](), dict[str, str]()
         for tip, each in avoided.items():
-            volumes = volumes_of([one.obstacles for one in each])
+            volumes, number = volumes_of([one.obstacles for one in each]), self.body.number_of[tip]
+            weights = np.array([one.weight for one in each]) * self._influence.get(number, 1.0)
             if volumes is None:
                 reason = "an obstacle is scaled flat, or has another kind of volume, at some frames"
-                self._not_counted[tip] = f"Obstacles do not count, as {reason}"
-            elif volumes:
-                self._obstacles[self.body.number_of[tip]] = Avoided(
-                    volumes, np.array([one.weight for one in each]), np.array(self.body.up, float)[:, None]
-                )
-        self.__dict__.pop("_bounds", None)
+                self._not_avoiding[tip] = f"Obstacles do not count, as {reason}"
+            elif volumes and weights.any():
+                self._obstacles[number] = Avoided(volumes, weights, np.array(self.body.up, float)[:, None])
+        self.__dict__.pop("thickness", None)
 
     def _comfort_of(self, tip: str, by_frame: Mapping[float, Preferred]) -> Iterator[Comfort]:
         """Yield the comfort of the limb that ends in a tip; a weight that is animated has no form for all frames."""
-        each = [by_frame.get(frame) for frame in self.samples.frames]
+        each, number = [by_frame.get(frame) for frame in self.samples.frames], self.body.number_of[tip]
         found = [({type(one): one for one in here.soft} if here else {}) for here in each]
         weights = {kind: {getattr(one.get(kind), "weight", 0.0) for one in found} for kind in (Effort, Near)}
         if any(len(some) > 1 for some in weights.values()):
-            self._not_counted[tip] = "Gravity and Keep Pose do not count, as their weights are animated"
+            self._not_comfortable[tip] = "Gravity and Keep Pose do not count, as their weights are animated"
             return
         (gravity,), (keeping,) = weights[Effort], weights[Near]
         up, kept = np.array(self.body.up, float)[:, None], dict[int, Numbers]()
@@ -196,27 +192,27 @@ class BodyProblem:
             near: list[Any] = [one[Near] for one in found]
             rotations = np.array([[rotation[:] for rotation in one.rotations] for one in near], float)
             kept = {numbers[name]: rotations[:, row].T for row, name in enumerate(names) if name in numbers}
-        yield Comfort(self.body.number_of[tip], gravity, up, keeping, kept)
+        yield Comfort(number, gravity, up, keeping, kept, self._influence.get(number, np.ones(1)))
 
     def unheeded(self) -> list[str]:
         """Return warnings that name the settings of its limbs which the body does not heed, each with the reason."""
         arms = self.thickness.arms if self.thickness else ()
-        kept_out = {arm.tip for arm in arms if arm.avoided}
-        told = dict(self._not_counted)
+        kept_out, avoiding = {arm.tip for arm in arms if arm.avoided}, dict(self._not_avoiding)
         for tip in (self.body.tips[number].name for number in self._obstacles if number not in kept_out):
-            told[tip] = "Obstacles do not count, as in a body only arms and legs with a hand or foot avoid them"
-        others = [f"'{tip}': {text}." for tip, text in told.items()]
-        return [*unheeded(self.rig), *others]
+            reason = "in a body only arms and legs of two parts, with a hand or foot, avoid them"
+            avoiding[tip] = f"Obstacles do not count, as {reason}"
+        every = [*avoiding.items(), *self._not_comfortable.items()]
+        return [*unheeded(self.rig), *(f"'{tip}': {text}." for tip, text in every)]
 
     @property
     def steady(self) -> BalanceTask | None:
         """The task of keeping the balance; None without balance."""
         return self._bounds[0]
 
-    @property
+    @cached_property
     def thickness(self) -> Thickness | None:
-        """The thickness of the body; None without any."""
-        return self._bounds[1]
+        """The thickness of the body, with the obstacles of its limbs; None without any of these."""
+        return with_obstacles(self.body, self._bounds[1], self.rig.thickness, self._obstacles)
 
     @property
     def floor(self) -> Floor | None:
@@ -334,7 +330,8 @@ class BodyProblem:
         held = self.held_tasks(self._bent)
         self.reference = yield from standing(self.body, self.reference, held, self._influence, fps)
         self._stands = True
-        self.__dict__.pop("_bounds", None)
+        for name in ("_bounds", "thickness"):
+            self.__dict__.pop(name, None)
 
     @property
     def held_places(self) -> HeldPlaces:

@@ -23,7 +23,7 @@ from ...goals.comfort import EffortTask, NearTask, PoleTask
 from ...goals.from_goals import RADIAN, point_task
 from ...goals.goal import LOWER
 from ...goals.obstacles import ClearTask, Segments
-from ...goals.orientation import OrientTask
+from ...goals.orientation import LookTask, OrientTask
 from ...goals.task import FadedTask, PlaceTask, Task, unwrapped
 from ...kinematics.arrays import Columns, Indices, Mask, Numbers
 from ...kinematics.batch import Geometry, States, Tree
@@ -32,6 +32,7 @@ from ..batch.change import System
 from ..batch.descent import descend
 from ..natural.posture import Posture, roughness, time_weight
 from ..natural.swivel import SwivelCost, best_swivels
+from ..natural.traded import solve_blocks
 from ..natural.two_bones import TwoBones
 from ..null_space import settle_preferences
 from .swivelling import LimbOfBody
@@ -69,7 +70,7 @@ def cleared(
     comfort: Sequence[Comfort] = (),
     on_the_way: Mask | None = None,
 ) -> Work[States]:
-    """Return the states (F) with arms that stay out of the capsules; what the tasks ask of their tips stays as it is.
+    """Return the states (F) with limbs that stay out of capsules and obstacles; what tasks ask of tips stays as it is.
 
     Before that limbs have their comfort. An arm that would have to leap for it stays as it is in the frames around.
     Tips that are `on_the_way` (F) may be led round obstacles.
@@ -95,7 +96,7 @@ def cleared(
 
 
 def pushed_out(tree: Tree, states: States, thickness: Thickness, tasks: Sequence[Task]) -> States:
-    """Return a pose of a motion that goes on, its arms turned a little on their nearest way out of the capsules.
+    """Return a pose of a motion that goes on, its limbs turned a little on their nearest way out of what they are in.
 
     So no arm leaps from one pose to the next, and one that cannot get out this way stays inside.
     """
@@ -121,7 +122,8 @@ def _inside(tree: Tree, states: States, thickness: Thickness) -> Thickness:
 class Comfort(NamedTuple):
     """The comfort of the limb that ends in a tip, in F poses: by the weights of gravity and of a pose to keep.
 
-    `up` (3, F or 1) is the unit vector against gravity, `kept` has the rotations (4, F or 1) of joints by number.
+    `up` (3, F or 1) is the unit vector against gravity, `kept` has the rotations (4, F or 1) of joints by number, and
+    `influence` (F or 1) is that of the tip.
     """
 
     tip: int
@@ -129,11 +131,12 @@ class Comfort(NamedTuple):
     up: Numbers
     keeping: float
     kept: Mapping[int, Numbers]
+    influence: Numbers
 
     def take(self, columns: Columns) -> Comfort:
         """The comfort in those of the poses."""
         kept = {joint: at(rotation, columns) for joint, rotation in self.kept.items()}
-        return self._replace(up=at(self.up, columns), kept=kept)
+        return self._replace(up=at(self.up, columns), kept=kept, influence=at(self.influence, columns))
 
     def wishes(self, limb: LimbOfBody, given: Numbers, share: float) -> list[Task]:
         """Return what is comfortable as tasks of the limb alone, of which so large a share counts.
@@ -167,22 +170,19 @@ def comforted(tree: Tree, states: States, comfort: Sequence[Comfort], tasks: Seq
         if not len(own):
             continue
         limb = LimbOfBody.of(tree, int(own[0]), each.tip, rotations)
-        given, asked = (
-            limb.frames(tree, geometry, rotations),
-            [unwrapped(task) for task in tasks if task.tip == each.tip],
-        )
+        given = limb.frames(tree, geometry, rotations)
+        asked = [unwrapped(task) for task in tasks if task.tip == each.tip]
         goals = _as_they_are(limb.tree, given, asked)
         poles = [limb.own(task, tree) for task in asked if isinstance(task, PoleTask)]
+        wishes = each.wishes(limb, limb.tree.rotations(given), LOWER if poles else 1.0)
         settled = given.copy()
-        settle_preferences(
-            limb.tree, settled, [*goals, *poles], each.wishes(limb, limb.tree.rotations(given), LOWER if poles else 1.0)
-        )
+        settle_preferences(limb.tree, settled, [*goals, *poles], wishes)
         posture = Posture(limb.tree, given)
         offsets = posture.offsets(settled)
         for _ in range(_EVENED):
             beside = np.pad(offsets, ((0, 0), (1, 1)), "edge")
             offsets = 0.5 * offsets + 0.25 * (beside[:, 2:] + beside[:, :-2])
-        settled = posture.states(offsets)
+        settled = posture.states(each.influence * offsets)
         if goals:
             descend(limb.tree, settled, goals)
         found[list(limb.joints)] = limb.tree.rotations(settled)
@@ -257,7 +257,7 @@ def _reachable(arm: Arm, geometry: Geometry, tasks: Sequence[Task], free: Mask |
     places, turns = _fixes(tasks)
     _, forearm, hand = links_of_arm(arm, geometry)
     shoulder, wrist, tip = geometry.heads[arm.joints.upper], forearm.end, hand.end
-    fixed = [[Segments(shoulder, shoulder)], [Segments(wrist, wrist)] if turns else [], []]
+    fixed = [[Segments(shoulder, shoulder)], [Segments(wrist, wrist)] if places and turns else [], []]
     if places:
         fixed[2] = [hand if turns else Segments(tip, tip)]
     least = np.repeat(arm.least, len(tip[0]), -1) if arm.least.shape[-1] == 1 else arm.least.copy()
@@ -270,9 +270,9 @@ def _reachable(arm: Arm, geometry: Geometry, tasks: Sequence[Task], free: Mask |
 
 
 def _fixes(tasks: Sequence[Task]) -> tuple[bool, bool]:
-    """Tell whether the tasks of a tip fix its place, and its rotation with that."""
-    places = any(isinstance(task, PlaceTask) for task in tasks)
-    return places, places and any(not isinstance(task, PlaceTask | PoleTask) for task in tasks)
+    """Tell whether the tasks of a tip fix its place, as a look from there does, and its rotation."""
+    places = any(isinstance(task, PlaceTask | LookTask) for task in tasks)
+    return places, any(not isinstance(task, PlaceTask | PoleTask) for task in tasks)
 
 
 def _runs(deep: Mask, around: int) -> list[Indices]:
@@ -307,7 +307,7 @@ class _Arm:
         ends = np.unique([0, len(given) - 1])
         self._held = ends[~deep[ends]]
         self._tip, self._goals = Geometry(limb.tree, given).tip(), _as_they_are(limb.tree, given, tasks)
-        self._kept: list[Task] = self._goals
+        self._swivels, self._kept = _fixes(tasks)[0], list[Task](self._goals)
         if free is not None:
             present = (~free).astype(float)
             self._kept = [FadedTask(task=goal, rest=np.zeros((1, 1)), present=present) for goal in self._goals]
@@ -320,7 +320,7 @@ class _Arm:
         tree, posture = self._tree, Posture(self._tree, self._given)
         best, least = None, (np.inf, np.inf)
         for calm in _CALM if self._up is None else _CALM_AROUND:
-            begun = self._swivelled(calm * time) if self._goals else self._given
+            begun = self._swivelled(calm * time) if self._swivels else self._given
             if np.abs(np.diff(posture.offsets(begun))).max(initial=0.0) > _TOO_HASTY * _HASTY:
                 continue
             is_clear = System(tree, begun, [self._clear]).met.all()
@@ -366,6 +366,9 @@ class _Arm:
         offsets, found, basis = np.zeros((tree.columns, len(states))), states, np.eye(tree.columns)[:, :, None]
         own = np.tile(np.eye(tree.columns), (len(states), 1, 1))
         own[self._held] *= _HELD
+        own[1:] += time * np.eye(tree.columns)  # of changes to the frames beside
+        own[:-1] += time * np.eye(tree.columns)
+        side = np.full((len(states) - 1, tree.columns), -time)
         for _ in range(steps):
             system = System(tree, found, [*self._kept, self._clear])
             errors, levels = system.errors()
@@ -377,7 +380,7 @@ class _Arm:
                 by_axis = np.tile(self._clear.weights, (self._clear.count // len(self._clear.weights), 1))
                 weighted[:, own_rows] *= by_axis.T[:, :, None]
             right = np.einsum("frc,rf->fc", weighted, errors) - (offsets + time * roughness(offsets)).T
-            change = _over_time(rows.swapaxes(1, 2) @ weighted + own, right, time).T
+            change = solve_blocks(rows.swapaxes(1, 2) @ weighted + own, side, right).T
             change *= np.minimum(1.0, _LARGEST / np.maximum(np.abs(change).max(0), 1e-300))
             found = posture.states(offsets + change)
             offsets = posture.offsets(found)
@@ -428,22 +431,3 @@ class _Depths:
             raised = np.maximum(dot(self._up, points[-2]) - self._high[every], 0.0)
             found += _RAISED / self._size * raised.reshape(swivels.shape)
         return found
-
-
-def _over_time(blocks: Numbers, right: Numbers, weight: float) -> Numbers:
-    """Solve for changes (F, k): each frame's block (F, k, k), and the weight of changes from frame to frame.
-
-    The system is tridiagonal in blocks (Thomas).
-    """
-    count, size = right.shape
-    blocks, right, along = blocks.copy(), right.copy(), weight * np.eye(size)
-    blocks[1:] += along
-    blocks[:-1] += along
-    for f in range(1, count):
-        both = np.linalg.solve(blocks[f - 1], np.concatenate((along, right[f - 1, :, None]), 1))
-        blocks[f] -= weight * both[:, :-1]
-        right[f] += weight * both[:, -1]
-    right[-1] = np.linalg.solve(blocks[-1], right[-1])
-    for f in reversed(range(count - 1)):
-        right[f] = np.linalg.solve(blocks[f], right[f] + weight * right[f + 1])
-    return right

@@ -200,9 +200,10 @@ class Reaching:
 
     @property
     def left(self) -> Numbers:
-        """The direction (3) of armature space that is to the left, or to the right, over all frames."""
-        middle: Numbers = normalized(self._left.mean(1, keepdims=True))[:, 0]
-        return middle
+        """The direction (3) of armature space that is to the left, or to the right, over all frames, or 0."""
+        middle = self._left.mean(1)
+        left: Numbers = middle / max(float(np.linalg.norm(middle)), 1e-300)
+        return left
 
     def is_asked(self, tasks: Sequence[Task]) -> bool:
         """Tell whether a hand is to be anywhere else than the reference has it."""

@@ -126,13 +126,16 @@ class Thickness:
         return {arm.tip: arm.too_near(axes, geometry)[:, :count].max((0, 1), initial=0.0) for arm in self.arms}
 
     def depths_in_obstacles(self, geometry: Geometry, parts: slice = slice(None)) -> dict[int, Numbers]:
-        """Return how deep the lines of some parts of limbs are in obstacles with their margins (o, F), by the tips."""
+        """Return how deep the lines of some parts of limbs are in obstacles with their margins (o, F), by the tips.
+
+        Where obstacles have no weight that is 0.
+        """
         found = {}
         for arm in self.arms:
             if arm.avoided is not None:
                 links = links_of_arm(arm, geometry)[parts]
                 near = [[each.nearest(link).distances[0] for each in arm.avoided.volumes] for link in links]
-                found[arm.tip] = np.maximum(-np.array(near).min(0), 0.0)
+                found[arm.tip] = np.maximum(-np.array(near).min(0), 0.0) * (arm.avoided.weight > 0.0)
         return found
 
     def obstructs(self, geometry: Geometry) -> bool:

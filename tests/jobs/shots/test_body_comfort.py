@@ -5,7 +5,7 @@ from math import degrees
 
 import bpy
 import pytest
-from mathutils import Quaternion
+from mathutils import Quaternion, Vector
 
 from ik_triangulation.jobs.bake import bake_body
 from ik_triangulation.jobs.pose import solve_body_pose
@@ -14,6 +14,7 @@ from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.kinematics.rotation import rotation_angle
 
 from ...bodies import human_rig
+from ...rigs import empty
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 LAST, ARM = 17, ("upper_arm.L", "forearm.L", "hand.L")
@@ -80,3 +81,42 @@ def test_a_pose_has_gravity_as_the_bake_and_an_animated_weight_is_named():
         rig.keyframe_insert(f"{bone.path_from_id()}.ik_triangulation.effort_weight", frame=frame)
     told = bake_body(body_of(rig, "hand.L"), 1, LAST).warnings
     assert told == ["'hand.L': Gravity and Keep Pose do not count, as their weights are animated."]
+
+
+def test_an_arm_without_influence_is_as_it_is_with_gravity_and_obstacles():
+    rig = set_up(effort_weight=0.5, influence=0.0)
+    cart = empty("Cart", rig.pose.bones["forearm.L"].head)
+    cart.empty_display_type, cart.empty_display_size = "CUBE", 0.2
+    stored = rig.pose.bones["hand.L"].ik_triangulation
+    stored.obstacles = bpy.data.collections.new("Obstacles")
+    stored.obstacles.objects.link(cart)
+    bpy.context.view_layer.update()
+    before = [rig.pose.bones[name].matrix_basis.to_quaternion() for name in ARM]
+    report = bake_body(body_of(rig, "hand.L"), 1, LAST)
+    assert not report.warnings
+    _, _, fastest = shown(rig)
+    now = [rig.pose.bones[name].matrix_basis.to_quaternion() for name in ARM]
+    assert max(map(rotation_angle, before, now)) < 1e-4
+    assert fastest < 0.01
+
+
+def test_a_single_frame_whose_goals_are_met_already_is_comfortable_too():
+    rig = set_up(effort_weight=0.5)
+    bpy.context.scene.frame_set(9)
+    stored = rig.pose.bones["hand.L"].ik_triangulation
+    stored.target.animation_data_clear()
+    stored.target.location = rig.matrix_world @ rig.pose.bones["hand.L"].tail
+    stored.target.keyframe_insert("location", frame=9)
+    before = rig.pose.bones["forearm.L"].head.z
+    assert bake_body(body_of(rig, "hand.L"), 9, 9).reached
+    bpy.context.scene.frame_set(9)
+    assert rig.pose.bones["forearm.L"].head.z < before - 0.01
+
+
+def test_a_head_with_gravity_goes_on_to_look():
+    rig = human_rig(with_head=True)
+    set_up_body(rig)
+    stored = rig.pose.bones["head"].ik_triangulation
+    stored.effort_weight, stored.target.location = 0.5, stored.target.location + Vector((0.8, 0.0, 0.3))
+    bpy.context.view_layer.update()
+    assert bake_body(body_of(rig, "head"), 1, 3).reached

@@ -162,3 +162,22 @@ def test_an_obstacle_on_the_body_itself_is_refused():
     bpy.context.view_layer.update()
     with nothing_lost(), pytest.raises(TargetError, match=r"Obstacle 'Wall' follows chain bone"):
         bake_body(body_of(rig, "hand.L"), 1, LAST)
+
+
+def test_a_free_arm_goes_on_to_hang_in_a_drag_whatever_is_around_it(addon):
+    """Its obstacles count once it reaches, as in a pose."""
+    rig = set_up(wall())
+    stored = rig.pose.bones["hand.L"].ik_triangulation
+    stored.target.animation_data_clear()
+    other = rig.pose.bones["hand.R"].ik_triangulation
+    cart = box("Cart", rig.pose.bones["forearm.R"].head, (0.1, 0.1, 0.1))
+    other.obstacles = bpy.data.collections.new("Carts")
+    other.obstacles.objects.link(cart)
+    bpy.context.view_layer.update()
+    live.start(rig, "hand.L")
+    before = rig.pose.bones["forearm.R"].matrix_basis.copy()
+    for way in np.linspace(0.01, 0.04, 4):
+        stored.target.location = Vector((0.3, -0.25 - way, 1.0))
+        bpy.context.view_layer.update()
+    assert np.abs(np.array(rig.pose.bones["forearm.R"].matrix_basis - before)).max() < 0.02
+    live.stop_all()
