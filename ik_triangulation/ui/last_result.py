@@ -58,7 +58,7 @@ class LastResult:
             names = list(dict.fromkeys(note.bone for note in self.report.not_following))
             return f"{names[0]} does not follow" if len(names) == 1 else f"{len(names)} bones do not follow"
         if not self._missed:
-            return f"Body: {self.lines[0][0].lower()}{self.lines[0][1:]}"
+            return f"Body: {self.lines[0]}"  # as it is, so that it is found in other languages
         if self.is_bake:
             return f"Missed at {len(self.report.missed)} frames: {self._missed[0]}"
         return f"Missed: {', '.join(self._missed)}"
