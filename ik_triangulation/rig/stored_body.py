@@ -210,17 +210,34 @@ def stored_body(armature: Object, tip: str, limbs: StoredLimbs | None = None) ->
 
 
 def _free_tips(rig: RigBody) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the tips of a body whose own bones nothing animates by hand: those that are to look, and the others.
+    """Return the tips of a body that nothing made by hand animates, nor what they copy: those that look, and others.
 
     A body with contacts is a recorded motion, in which all of them are.
     """
     settings = rig.armature.ik_triangulation
     if rig.contacts or not (settings.look_at_hands or settings.swing_arms):
         return (), ()
-    above = _above(rig)
-    free = [limb for limb in rig.limbs if not _is_animated(_leg(rig, limb.tip), above)]
+    legs = {tip: _leg(rig, tip) for tip in rig.tips}
+    trunk = {name for tip in rig.tips for name in rig.line(tip)}.difference(*(leg.bones for leg in legs.values()))
+    free = [limb for limb in rig.limbs if _is_free(legs[limb.tip], {*_above(rig), *trunk})]
     looking = tuple(limb.tip for limb in free if limb.orientation == "LOOK")
     return looking, tuple(limb.tip for limb in free if limb.tip not in looking)
+
+
+def _is_free(leg: _Leg, trunk: Collection[str]) -> bool:
+    """Tell whether nothing made by hand animates a leg, nor controls on the bones `trunk` that it copies.
+
+    Limbs of generated rigs copy a control of the shoulder, or the rotation of the hips.
+    """
+    armature, carried = leg.armature, {*trunk, *leg.bones}
+    copying = [each for each in live_constraints(leg) if each.type not in {"IK", "SPLINE_IK"}]
+    found = set()
+    for bone in {node.bone for node in sources_of(copying) if _is_bone(node, armature)} - carried:
+        line = [bone, *(parent.name for parent in armature.pose.bones[bone].parent_recursive)]
+        count = next((number for number, name in enumerate(line) if name in carried), 0)
+        if count and _is_free(_Leg(armature, line[:count]), carried):
+            found.add(bone)
+    return not _is_animated(leg, carried | found)
 
 
 def _is_limb(bone: PoseBone) -> bool:

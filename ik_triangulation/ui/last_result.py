@@ -26,6 +26,7 @@ from ..rig import limb as rig_limb
 from ..rig.units import degrees_text, distance_text, scale_of
 from .overlay.ghost import clear_ghosts, show_ghost
 from .overlay.updates import redraw
+from .translation import translated
 
 if TYPE_CHECKING:
     from ..solvers.compare import SolverResult
@@ -58,7 +59,7 @@ class LastResult:
             names = list(dict.fromkeys(note.bone for note in self.report.not_following))
             return f"{names[0]} does not follow" if len(names) == 1 else f"{len(names)} bones do not follow"
         if not self._missed:
-            return f"Body: {self.lines[0][0].lower()}{self.lines[0][1:]}"
+            return f"Body: {translated(self.lines[0])}"
         if self.is_bake:
             return f"Missed at {len(self.report.missed)} frames: {self._missed[0]}"
         return f"Missed: {', '.join(self._missed)}"

@@ -14,6 +14,7 @@ from ik_triangulation.jobs.shots.problem import body_of
 from ik_triangulation.jobs.shots.tips import let_body_follow, measured_again, with_followers
 from ik_triangulation.rig.keyframes import curves_of
 from ik_triangulation.rig.limb import Limb
+from ik_triangulation.rig.rotation import channel
 from ik_triangulation.rig.stance import look_of
 
 LAST = 24
@@ -122,6 +123,19 @@ def test_the_feet_of_a_generated_rig_stay_while_its_torso_is_keyed_down(rigify_f
         feet.append(bones["DEF-foot.L"].tail.copy())
     assert bones["torso"].head.z < rig.data.bones["torso"].head_local.z - 0.15
     assert (feet[1] - feet[0]).length < 1e-3
+
+
+def test_arms_and_head_of_a_generated_rig_are_free_until_they_or_a_control_they_copy_are_keyed(rigify_file, addon):
+    bpy.ops.wm.open_mainfile(filepath=str(rigify_file("basic")))
+    rig = bpy.data.objects["rig"]
+    made = set_up_body(rig)
+    body = body_of(rig, made.reach[0])
+    assert set(made.reach) <= set(body.may_swing)
+    assert body.free_heads == made.looking
+    for tip, control in zip(made.reach, ("shoulder.L", "upper_arm_fk.R"), strict=True):
+        rig.pose.bones[control].keyframe_insert(channel(rig.pose.bones[control])[0], frame=1)
+        assert tip not in body_of(rig, made.reach[0]).may_swing, control
+    assert body_of(rig, made.reach[0]).free_heads == made.looking
 
 
 def test_a_foot_that_a_switch_keeps_from_following_in_between_is_told(rigify_file, addon):

@@ -46,7 +46,7 @@ def test_a_bake_bakes_the_whole_body_whichever_limb_is_active(operator, active):
     assert getattr(bpy.ops.pose, f"ik_triangulation_{operator}")() == {"FINISHED"}
     assert {name.split('"')[1] for name, _ in all_keys(rig)} >= {"hand.L", "hand.R", "shin.L", "spine.001"}
     assert all(latest(rig, name).reached for name in (*HANDS, *FEET))
-    assert latest(rig, "foot.L").line == f"Body: reached {LAST} of {LAST} frames"
+    assert latest(rig, "foot.L").line == f"Body: Reached {LAST} of {LAST} frames"
 
 
 def test_the_settings_of_adjust_last_operation_count_for_the_body():

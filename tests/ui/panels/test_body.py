@@ -41,7 +41,7 @@ def test_each_tip_can_be_held_and_let_go_of_and_held_again():
 def test_the_result_names_the_hands_that_are_off_and_by_how_much():
     rig = set_up_rig(6)
     bpy.ops.pose.ik_triangulation_solve()
-    assert latest(rig, "hand.L").line == "Body: reached"
+    assert latest(rig, "hand.L").line == "Body: Reached"
     rig.pose.bones["hand.L"].ik_triangulation.target.animation_data_clear()
     rig.pose.bones["hand.L"].ik_triangulation.target.location = (0.5, -5.0, 1.0)
     bpy.ops.pose.ik_triangulation_solve()
