@@ -193,7 +193,8 @@ def with_moves(amounts: Numbers, ways: Sequence[Numbers], distances: Sequence[Nu
         if far <= 2.0 * _CREEPS:
             continue
         # What rests for longer has the amounts that it needs there.
-        first, last = np.searchsorted(gone, (gone[begun] + _CREEPS, gone[ended] - _CREEPS)) + (-1, 0)
+        first = int(np.searchsorted(gone, gone[begun] + _CREEPS)) - 1
+        last = int(np.searchsorted(gone, gone[ended] - _CREEPS))
         chord = np.linalg.norm(every[..., last] - every[..., first], axis=1).sum() / far
         own, share = amounts[:, first : last + 1], (gone[first : last + 1] - gone[first]) / far
         begin, end = own[:, :1], own[:, -1:]
