@@ -188,10 +188,13 @@ def with_moves(amounts: Numbers, ways: Sequence[Numbers], distances: Sequence[Nu
     away = smoothstep((np.min(distances, 0) - _BESIDE) / (_AWAY - _BESIDE))
     steps = lengths(np.diff(every)).sum(0)
     gone = np.concatenate(([0.0], np.cumsum(steps)))
-    for first, last in pairwise(_rests(steps)):
-        far = gone[last] - gone[first]
-        if far <= _CREEPS:
+    for begun, ended in pairwise(_rests(steps)):
+        far = gone[ended] - gone[begun]
+        if far <= 2.0 * _CREEPS:
             continue
+        # What rests for longer has the amounts that it needs there.
+        first = int(np.searchsorted(gone, gone[begun] + _CREEPS)) - 1
+        last = int(np.searchsorted(gone, gone[ended] - _CREEPS))
         chord = np.linalg.norm(every[..., last] - every[..., first], axis=1).sum() / far
         own, share = amounts[:, first : last + 1], (gone[first : last + 1] - gone[first]) / far
         begin, end = own[:, :1], own[:, -1:]
