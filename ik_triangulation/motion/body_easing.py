@@ -38,6 +38,7 @@ _STILL = 0.005  # [rad] turn of a joint that does not count for the median
 _MARGIN, _PASSES = 8, 2  # frames on either side of a hasty turn that may move: with more it would sway long before
 _ROUNDS, _AVERAGES = 6, 6  # in each pass, and averagings over time in each round
 _CALMER = 0.98  # share of the excess that is left at most
+_WIDER, _SWAY = 1.6, 0.015  # times the range of the hips before, and more of the size: what calmer turns may sway by
 _UNEVEN = 1.35  # times the unrest before: what calmer turns may cost
 _WORTH, _MOST = 0.7, 2.0  # times the square of what is left of a turn, and alone: what much calmer ones may cost
 _TRIES, _LESS, _BESIDE = 3, 0.6, 6.0  # shares of a change, each of the one before; frames beside one that is lost
@@ -109,23 +110,37 @@ def eased(
 
 
 class _Calm(NamedTuple):
-    """Turns (n, F - 1) of joints from frame to frame [rad], how hasty these are, and the unrest (F - 2) of a motion."""
+    """Turns (n, F - 1) of joints from frame to frame [rad], how hasty these are, and the unrest (F - 2) of a motion.
+
+    With the place (3, F) of the whole body across the vertical, as a share of its size.
+    """
 
     turns: Numbers
     haste: Numbers
     unrest: Numbers
+    place: Numbers
 
     @classmethod
     def of(cls, tree: Tree, states: States, meant: Numbers) -> _Calm:
         """Measure states (F) beside turns (n, F - 1) that are `meant`."""
         turns = _turns(tree, states)
-        return cls(turns, _haste(turns, meant), unrest(tree, states))
+        up = np.zeros(3) if tree.up is None else np.array(tree.up, float)
+        return cls(
+            turns,
+            _haste(turns, meant),
+            unrest(tree, states),
+            (states.place - np.outer(up, up @ states.place)) / tree.size,
+        )
 
     def is_calmer(self, before: _Calm, first: int, last: int) -> bool:
         """Tell whether a motion is calmer than it was before, in a run of frames that were changed.
 
-        A stiff joint may turn more than it did, where none turns as much as one did.
+        A stiff joint may turn more than it did, where none turns as much as one did. A body that sways for
+        it is not calmer.
         """
+        sways, swayed = (np.linalg.norm(np.ptp(each.place[:, first - 1 : last + 2], axis=1)) for each in (self, before))
+        if sways > _WIDER * swayed + _SWAY:
+            return False
         around, bends = slice(first - 1, last + 1), slice(max(first - 2, 0), last + 1)
         uneven = self.unrest[bends].sum() / max(before.unrest[bends].sum(), 1e-300)
         had = before.haste[:, around].max()

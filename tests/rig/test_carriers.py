@@ -117,7 +117,7 @@ def test_a_hand_is_on_its_own_hips_for_some_frames_and_in_the_world_before_and_a
         bpy.context.scene.frame_set(frame)
         on_hips.append(rig.pose.bones["spine"].matrix.inverted() @ rig.pose.bones["hand.L"].tail)
         low = min(low, rig.pose.bones["spine"].head.z)
-    assert low < 0.97
+    assert low < 0.99
     assert max((each - on_hips[0]).length for each in on_hips) < 1e-4
     bpy.context.scene.frame_set(last + 1)  # where they have carried it to as they are solved, not as they were animated
     left = rig.pose.bones["spine"].matrix.inverted() @ rig.pose.bones["hand.L"].tail
