@@ -231,6 +231,8 @@ def _is_free(leg: _Leg, trunk: Collection[str]) -> bool:
     """
     armature, carried = leg.armature, {*trunk, *leg.bones}
     copying = [each for each in live_constraints(leg) if each.type not in {"IK", "SPLINE_IK"}]
+    if any(not each.type.startswith("LIMIT_") for each in live_constraints(_Leg(armature, leg.bones[:1]))):
+        return False  # the tip itself is turned by that
     found = set()
     for bone in {node.bone for node in sources_of(copying) if _is_bone(node, armature)} - carried:
         line = [bone, *(parent.name for parent in armature.pose.bones[bone].parent_recursive)]
