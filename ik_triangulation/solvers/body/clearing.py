@@ -25,7 +25,7 @@ from ...goals.goal import LOWER
 from ...goals.obstacles import ClearTask, Segments
 from ...goals.orientation import LookTask, OrientTask
 from ...goals.task import FadedTask, PlaceTask, Task, unwrapped
-from ...kinematics.arrays import Columns, Indices, Mask, Numbers
+from ...kinematics.arrays import Columns, Indices, Mask, Numbers, averaged_in_time
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import at, cross, dot, normalized, rotate
 from ..batch.change import System
@@ -178,11 +178,8 @@ def comforted(tree: Tree, states: States, comfort: Sequence[Comfort], tasks: Seq
         settled = given.copy()
         settle_preferences(limb.tree, settled, [*goals, *poles], wishes)
         posture = Posture(limb.tree, given)
-        offsets = posture.offsets(settled)
-        for _ in range(_EVENED):
-            beside = np.pad(offsets, ((0, 0), (1, 1)), "edge")
-            offsets = 0.5 * offsets + 0.25 * (beside[:, 2:] + beside[:, :-2])
-        settled = posture.states(each.influence * offsets)
+        changes = averaged_in_time(posture.offsets(settled).T, _EVENED).T
+        settled = posture.states(each.influence * changes)
         if goals:
             descend(limb.tree, settled, goals)
         found[list(limb.joints)] = limb.tree.rotations(settled)
