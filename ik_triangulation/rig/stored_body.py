@@ -219,7 +219,8 @@ def _free_tips(rig: RigBody) -> tuple[tuple[str, ...], tuple[str, ...]]:
         return (), ()
     legs = {tip: _leg(rig, tip) for tip in rig.tips}
     trunk = {name for tip in rig.tips for name in rig.line(tip)}.difference(*(leg.bones for leg in legs.values()))
-    free = [limb for limb in rig.limbs if _is_free(legs[limb.tip], {*_above(rig), *trunk})]
+    trunk |= _above(rig)
+    free = [limb for limb in rig.limbs if _is_free(legs[limb.tip], trunk)]
     looking = tuple(limb.tip for limb in free if limb.orientation == "LOOK")
     return looking, tuple(limb.tip for limb in free if limb.tip not in looking)
 
