@@ -137,7 +137,7 @@ def recognised(armature: Object) -> Iterator[RigBody | None]:
         keep_settings(armature, undo)
         found: RigBody | None = None
         with suppress(ChainError):
-            made = set_up_body(armature)
+            made = set_up_body(armature, relax_arms=False)
             found = body_of(armature, (*made.reach, *made.held)[0])
         yield found
 

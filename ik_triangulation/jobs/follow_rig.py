@@ -150,7 +150,7 @@ def _set_up_without_limits(armature: Object) -> NewBody:
         if bone.ik_triangulation_joint.source == "OWN":
             before[bone.name] = _stored(bone.ik_triangulation_joint)
             bone.property_unset("ik_triangulation_joint")
-    body = set_up_body(armature)
+    body = set_up_body(armature, relax_arms=False)
     for bone in bones:
         joint = bone.ik_triangulation_joint
         given, own = _stored(joint), before.get(bone.name, {})

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import bpy
 from bpy.types import Object, PoseBone
-from mathutils import Matrix, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from ..errors import ChainError
 from ..kinematics import Locked
@@ -22,14 +23,17 @@ from ..rig.anatomy.names import is_eye, turned_eye
 from ..rig.armature import bones_in_line, find_bone
 from ..rig.body import hindrance
 from ..rig.controls import Controls
-from ..rig.freedom import can_turn, is_unlimited, store
-from ..rig.stance import look_of, stance_of
+from ..rig.dependencies import live_constraints
+from ..rig.freedom import can_turn, freedom_of, is_unlimited, store
+from ..rig.rotation import channel, rotation_of, set_rotation, values_for
+from ..rig.stance import look_of, relaxed_arm, stance_of
 from ..rig.targets.made import keep_target
 from ..rig.targets.untouched import let_wait, put_at_tip, remember_made, remember_rotation
+from ..rig.timeline import moving_curves
 from ..rig.units import scale_of
 from ..settings import check_registered
 from ..settings.edition import stamp
-from .shots.writing import all_or_nothing
+from .shots.writing import Undo, all_or_nothing
 
 _SIZE = 1.0  # of a new target, as a share of the tip bone's length
 _AHEAD = 20.0  # of an eye's length: distance to the ball it looks at
@@ -186,8 +190,7 @@ def give_limits(armature: Object, limb: BodyLimb, preset: Preset) -> None:
     """Give the bones of a limb the ranges of a preset, and lock those between them, unless they have limits."""
     apply_preset(armature, limb.bones, preset, keep_limits=True)
     for name in bones_in_line(armature, limb.bones):
-        bone = armature.pose.bones[name]
-        if name not in limb.bones and is_unlimited(bone):
+        if name not in limb.bones and is_unlimited(bone := armature.pose.bones[name]):
             store(Locked(), 0.0, bone.ik_triangulation_joint)
 
 
@@ -284,7 +287,8 @@ _LOW = 0.15  # of the armature's height: a chosen bone that ends below is a foot
 class NewBody(NamedTuple):
     """The tips of a body that was set up: those that `reach`, those that are `held` and those that look; its `hips`.
 
-    `doubts` are sentences for the user: what was recognised by shape alone, and what was not found.
+    `doubts` are sentences for the user: what was recognised by shape alone, and what was not found. The arms of the
+    tips in `relaxed` hang now, as nobody had posed them and they are spread at rest.
     """
 
     reach: tuple[str, ...]
@@ -292,17 +296,19 @@ class NewBody(NamedTuple):
     hips: str
     looking: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    relaxed: tuple[str, ...] = ()
 
 
 @all_or_nothing
-def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
+def set_up_body(armature: Object, bones: Sequence[str] = (), relax_arms: bool = True) -> NewBody:
     """Make the limbs of a body: arms that reach from the hips up, feet held, a head that looks, and balance.
 
     The tips are those of the `bones`, of which feet and what ends near the ground are held and heads look; without any,
     the hands, feet and head that are recognised. Until its own target is moved a head looks where hands go. An animal
-    that stands on all its feet has only held ones. Bones without limits get the ranges of their presets. Hands and head
-    get new empties, which wait until they are moved (rig.targets.untouched). Limbs keep their targets and settings but
-    for their length. Raises ChainError where no feet are found, or only one and no hand, or where they hang on no
+    that stands on all its feet has only held ones. Bones without limits get the ranges of their presets. New arms hang,
+    to `relax_arms`, where nobody has posed or animated them and the rest pose spreads them. Hands and head get new
+    empties, which wait until they are moved (rig.targets.untouched). Limbs keep their targets and settings but for
+    their length. Raises ChainError where no feet are found, or only one and no hand, or where they hang on no
     common bone that can move; then nothing has changed.
     """
     check_registered()
@@ -331,15 +337,20 @@ def set_up_body(armature: Object, bones: Sequence[str] = ()) -> NewBody:
             if whole is not limb:  # from the clavicle on, also where there is no hand
                 preset = replace(preset, joints=preset.joints[: len(whole.bones)])
             give_limits(armature, whole, preset)
-        if name not in held and stored.target is None:
-            _give_target(armature, name, limb)
     trunk = _trunk(armature, anatomy, hips)
     if any(can_turn(armature.pose.bones[name]) for name in trunk):
         apply_preset(armature, trunk, presets[SPINE.preset], keep_limits=True)
+    lacking = [name for name in tips if name not in held and armature.pose.bones[name].ik_triangulation.target is None]
+    with Undo() as undo:
+        relaxed = _relax(armature, {name: tips[name] for name in lacking}, undo) if relax_arms else ()
+        for name in lacking:
+            _give_target(armature, name, tips[name])
+        undo.pop_all()
     settings = armature.ik_triangulation
     settings.balance = settings.look_at_hands = settings.swing_arms = True
     armature.update_tag()
-    return NewBody(tuple(reach), tuple(held), hips, tuple(looking), () if bones else doubts_about(anatomy, limbs))
+    doubts = () if bones else doubts_about(anatomy, limbs)
+    return NewBody(tuple(reach), tuple(held), hips, tuple(looking), doubts, relaxed)
 
 
 def doubts_about(anatomy: Anatomy, limbs: Sequence[BodyLimb]) -> tuple[str, ...]:
@@ -359,6 +370,39 @@ def doubts_about(anatomy: Anatomy, limbs: Sequence[BodyLimb]) -> tuple[str, ...]
     if not any(limb.kind is NECK for limb in limbs):
         doubts.append("no head was found")
     return tuple(doubts)
+
+
+class _Arm(NamedTuple):
+    armature: Object
+    bones: Sequence[str]
+
+
+def _relax(armature: Object, tips: Mapping[str, BodyLimb | None], undo: ExitStack) -> tuple[str, ...]:
+    """Let arms hang whose only pose is a spread one at rest; return their tips. Closing `undo` raises them again."""
+    bones, relaxed = armature.pose.bones, []
+    moving = {curve.data_path for curve in moving_curves(armature)}
+    for tip, limb in tips.items():
+        if limb is None or limb.kind is not ARM or _is_posed(_Arm(armature, limb.bones), moving):
+            continue
+        turns = relaxed_arm(armature, limb)
+        for name, turn in turns.items():
+            bone, freedom = bones[name], freedom_of(bones[name])
+            before = tuple(getattr(bone, channel(bone)[0]))
+            undo.callback(set_rotation, bone, before)
+            set_rotation(bone, values_for(freedom.nearest(turn), bone.rotation_mode, freedom, before))
+        relaxed += [tip] if turns else []
+    if relaxed:
+        bpy.context.view_layer.update()
+    return tuple(relaxed)
+
+
+def _is_posed(arm: _Arm, moving: Collection[str]) -> bool:
+    """Tell whether an arm is not at rest, or animated: by channels that are `moving`, or by constraints."""
+    for bone in (arm.armature.pose.bones[name] for name in arm.bones):
+        paths = {bone.path_from_id(prop) for prop in ("location", channel(bone)[0])}
+        if rotation_angle(rotation_of(bone), Quaternion()) > _SAME or not paths.isdisjoint(moving):
+            return True
+    return any(not constraint.type.startswith("LIMIT_") for constraint in live_constraints(arm))
 
 
 def lowest_of(armature: Object, bones: Collection[str]) -> list[str]:
@@ -451,7 +495,6 @@ def _with_clavicle(armature: Object, anatomy: Anatomy, limb: BodyLimb) -> BodyLi
 
 def _trunk(armature: Object, anatomy: Anatomy, hips: str) -> list[str]:
     """Return the bones of the spine above the hips."""
-    bones = armature.pose.bones
-    spines = [limb.bones for limb in anatomy.limbs(SPINE)]
+    bones, spines = armature.pose.bones, [limb.bones for limb in anatomy.limbs(SPINE)]
     line = spines[0] if spines else ()
     return [name for name in line if name != hips and bones[hips] in bones[name].parent_recursive]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The stance of a character, its front, up and left; how heads and eyes look; the anatomy of a body; where tips match.
+"""The stance of a character: front, up and left; how arms hang and heads look; the anatomy of a body; where tips match.
 
 The stance of a character at rest: what is in front of it, up, and on its left, whatever axes its armature has. Every
 direction that anatomy decides is taken from here. Programs with Y up write armatures that are upright along Y in an
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from math import radians
 from typing import NamedTuple
 
 from bpy.types import Object
@@ -31,7 +32,7 @@ from ..kinematics.framed import anatomical_flexion
 from ..kinematics.rotation import orientation
 from ..settings.goal import LOOK_AXES
 from .anatomy.hands import hand_of
-from .anatomy.limbs import ARM, LEG, NECK, SPINE, LimbKind, RestBody, rest_body
+from .anatomy.limbs import ARM, LEG, NECK, SPINE, BodyLimb, LimbKind, RestBody, rest_body
 from .anatomy.names import BESIDE, BodyPart
 from .armature import find_bone
 
@@ -195,6 +196,36 @@ def _squared(way: Vector, least: float, left: Vector, most: float) -> Vector:
     nearest = max(_AXES, key=way.dot)
     is_meant = nearest.dot(way) > least and abs(nearest.dot(left)) < most
     return nearest.copy() if is_meant else way
+
+
+# A relaxed arm: shares of left, front and up of the direction of its upper part; angles [rad] by which that is turned
+# in, and by which the elbow is bent. People who stand hold it so that the hand is a little ahead of the hip.
+_HANGING = (0.18, -0.05, -1.0)
+_TURNED_IN, _RELAXED_BEND = radians(20.0), radians(15.0)
+_HANGS = radians(20.0)  # angle to hanging up to which an arm hangs already
+
+
+def relaxed_arm(armature: Object, limb: BodyLimb) -> dict[str, Quaternion]:
+    """Return the turns of upper arm and forearm, from rest in their own axes, by which an arm hangs relaxed.
+
+    Rest poses are made for modelling: arms are spread, in a T or an A. A relaxed arm hangs beside the body, a little
+    bent and turned in. Empty for one that hangs at rest. Limits are not considered.
+    """
+    bones, stance = armature.data.bones, stance_of(armature)
+    upper, lower = (bones[name] for name in limb.bones[:2])
+    wrist = bones[limb.bones[2]].head_local if len(limb.bones) > 2 else lower.tail_local
+    links = lower.head_local - upper.head_local, wrist - lower.head_local
+    if min(link.length for link in links) == 0.0 or links[0].angle(-stance.up) < _HANGS:
+        return {}
+    side = _SIDES.get(limb.side) or side_of(armature, stance, limb.bones)
+    left, front, up = _HANGING
+    hanging = stance.direction(side * left, front, up).normalized()
+    turns = {upper.name: Quaternion(hanging, side * _TURNED_IN) @ links[0].rotation_difference(hanging)}
+    axis = anatomical_flexion(-stance.front, *links)
+    if axis is not None:
+        turns[lower.name] = Quaternion(axis, _RELAXED_BEND - links[0].angle(links[1]))
+    frames = {name: orientation(bones[name].matrix_local.to_3x3()) for name in turns}
+    return {name: frames[name].conjugated() @ turn @ frames[name] for name, turn in turns.items()}
 
 
 class Look(NamedTuple):

@@ -2,7 +2,6 @@
 """Two figures for everyday jobs: Rigify's human, and a skeleton at rest in a T-pose with Mixamo's names."""
 
 from collections.abc import Callable
-from math import radians
 from typing import Any, NamedTuple
 
 from . import postures, scenes
@@ -31,9 +30,9 @@ class Rig(NamedTuple):
 
 
 def t_pose():
-    """A skeleton at rest in a T-pose, with Mixamo's names and proportions of a person of 1.8 m; its arms hang."""
+    """A skeleton at rest in a T-pose, with Mixamo's names and proportions of a person of 1.8 m."""
     import bpy
-    from mathutils import Matrix, Vector
+    from mathutils import Vector
 
     scenes.empty_file()
     data = bpy.data.armatures.new("T-Pose")
@@ -82,15 +81,9 @@ def t_pose():
     bpy.ops.object.mode_set(mode="OBJECT")
     for bone in ob.pose.bones:
         bone.rotation_mode = "QUATERNION"
-    for side, sign in (("Left", 1.0), ("Right", -1.0)):
-        bone = ob.pose.bones[f"mixamorig:{side}Arm"]
-        at = Matrix.Translation(bone.head)
-        bone.matrix = at @ Matrix.Rotation(radians(sign * HANGING), 4, "Y") @ at.inverted() @ bone.matrix
-    bpy.context.view_layer.update()
     return ob
 
 
-HANGING = 75.0  # degrees by which arms of the T-pose are lowered
 MIXAMO = (
     "Hips",
     "Spine2",

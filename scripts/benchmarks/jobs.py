@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Everyday jobs of a body that few empties drive: what its knees, trunk, shoulders and free arm do at the far end.
 
-*Set Up Body*, empties and hips keyed, *Bake*, all by operators: on Rigify's human, and on a skeleton in a T-pose with
-Mixamo's names, whose arms are lowered. Every figure is of what Blender shows.
+*Set Up Body*, which lets the arms hang, empties and hips keyed, *Bake*, all by operators: on Rigify's human, at rest in
+an A-pose, and on a skeleton at rest in a T-pose with Mixamo's names. Every figure is of what Blender shows.
 """
 
 from itertools import pairwise, product
@@ -20,7 +20,7 @@ class Posture(NamedTuple):
 
     `knee` is the larger bend, `trunk` and `pelvis` their angles to the vertical, `shoulders` and `hips` how far they
     have turned about it (left hand across is negative), `clavicle` the largest turn of a busy arm's on the chest, and
-    `free` how far the other arm hangs off its first direction in space, `ankle` how far the larger one bends from where
+    `free` how far the other arm is off hanging straight down, `ankle` how far the larger one bends from where
     it began, and `turn` the largest turn of a bone in a frame.
     """
 
@@ -39,7 +39,15 @@ class Posture(NamedTuple):
 
 ANGLES = Posture._fields[:-2]
 TITLES = (
-    *("Knee", "Trunk off upright", "Pelvis off upright", "Shoulders turn", "Hips turn", "Clavicle", "Free arm raised"),
+    *(
+        "Knee",
+        "Trunk off upright",
+        "Pelvis off upright",
+        "Shoulders turn",
+        "Hips turn",
+        "Clavicle",
+        "Free arm off down",
+    ),
     *("Ankle", "Largest turn of a frame", "Tips off [mm]", "Feet slip [mm]"),
 )
 
@@ -77,7 +85,7 @@ def posture(job, shot):
     knees = [degrees(way(there, "thigh", "shin", s).angle(way(there, "shin", "foot", s))) for s in "LR"]
     trunk = way(there, "thigh", "upper_arm", "L") + way(there, "thigh", "upper_arm", "R")
     idle = next((side for side in "RL" if hands and side not in hands), None)
-    hanging = [degrees(way(pose, "upper_arm", "forearm", idle).angle(-up)) if idle else 0.0 for pose in (before, there)]
+    hanging = degrees(way(there, "upper_arm", "forearm", idle).angle(-up)) if idle else 0.0
     turning = [rig.of(part) for part in ("hips", "chest")]
     turning += [rig.of(part, side) for part, side in product(("upper_arm", "thigh", "shin"), "LR")]
     return Posture(
@@ -87,7 +95,7 @@ def posture(job, shot):
         shoulders=yaw(there, "upper_arm") - yaw(before, "upper_arm"),
         hips=yaw(there, "thigh") - yaw(before, "thigh"),
         clavicle=max((_turn(on_chest(before, side), on_chest(there, side)) for side in hands), default=0.0),
-        free=hanging[1] - hanging[0],
+        free=hanging,
         ankle=max(abs(ankle(there, side) - ankle(before, side)) for side in "LR"),
         turn=max(
             _turn(first[bone][0].to_quaternion(), second[bone][0].to_quaternion())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A body that is set up in one call has hands that reach, feet that are held, limits and balance."""
 
-from math import pi
+from math import degrees, pi, radians
 
 import bpy
 import pytest
@@ -40,6 +40,58 @@ def test_hands_reach_for_empties_and_feet_are_held():
     body = body_of(rig, "hand.L")
     assert (body.held, body.hips, body.balance) == (FEET, "spine", True)
     assert {"spine.001", "shin.R", "hand.L"} <= set(body.bones)
+
+
+def off_down(rig, bone):
+    """The angle [degrees] of a bone as it is posed to straight down."""
+    return degrees((rig.pose.bones[bone].tail - rig.pose.bones[bone].head).angle(Vector((0.0, 0.0, -1.0))))
+
+
+def test_arms_that_the_rest_pose_spreads_hang_relaxed_with_their_hands_beside_the_hips():
+    rig = human_rig()
+    assert set_up_body(rig).relaxed == HANDS
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        upper, lower, hand = (rig.pose.bones[f"{part}.{side}"] for part in ("upper_arm", "forearm", "hand"))
+        assert off_down(rig, upper.name) == pytest.approx(10.6, abs=0.2)
+        assert off_down(rig, lower.name) < 20.0
+        assert hand.head.y < upper.head.y - 0.02  # ahead
+        assert 0.18 < sign * hand.head.x < 0.32
+        assert degrees(upper.vector.angle(lower.vector)) == pytest.approx(15.0, abs=0.5)
+
+
+def test_arms_that_were_posed_keyed_or_constrained_stay_as_they_are_and_so_do_all_where_relax_arms_is_off():
+    rig = human_rig()
+    spread = off_down(rig, "upper_arm.L")
+    assert set_up_body(rig, relax_arms=False).relaxed == ()
+    assert off_down(rig, "upper_arm.L") == spread
+
+    rig = human_rig("Posed")
+    rig.pose.bones["hand.L"].rotation_mode = "XYZ"
+    rig.pose.bones["hand.L"].rotation_euler.x = 0.1
+    rig.pose.bones["forearm.R"].keyframe_insert("rotation_quaternion")
+    assert set_up_body(rig).relaxed == ()
+
+    rig = human_rig("Constrained")
+    rig.pose.bones["forearm.R"].constraints.new("DAMPED_TRACK").target = empty("Tracked")
+    assert set_up_body(rig).relaxed == ("hand.L",)
+    assert off_down(rig, "upper_arm.R") == pytest.approx(spread, abs=1e-3)
+
+
+def test_arms_hang_within_limits_that_they_have_and_stay_when_a_body_is_set_up_again():
+    rig = human_rig()
+    bone = rig.pose.bones["upper_arm.L"]
+    bone.rotation_mode = "XYZ"
+    bone.use_ik_limit_x = bone.use_ik_limit_y = bone.use_ik_limit_z = True
+    ends = radians(15.0)
+    bone.ik_min_x = bone.ik_min_y = bone.ik_min_z = -ends
+    bone.ik_max_x = bone.ik_max_y = bone.ik_max_z = ends
+    spread = off_down(rig, bone.name)
+    set_up_body(rig)
+    assert 8.0 < spread - off_down(rig, bone.name) < 30.0
+    assert max(map(abs, bone.rotation_euler)) < ends + 1e-5
+    before = [each.matrix_basis.copy() for each in rig.pose.bones]
+    assert set_up_body(rig).relaxed == ()
+    assert [each.matrix_basis for each in rig.pose.bones] == before
 
 
 def test_a_head_looks_straight_ahead_at_an_empty_in_front_of_its_face():

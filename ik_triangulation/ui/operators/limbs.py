@@ -37,6 +37,12 @@ class POSE_OT_ik_triangulation_body_add(IKOperator):
         "the hands and feet"
     )
 
+    relax_arms: BoolProperty(
+        name="Relax Arms",
+        description="Let arms hang that nobody has posed or animated, and that the rest pose spreads, as in a T-pose",
+        default=True,
+    )
+
     @classmethod
     def poll_problem(cls, context: Context) -> str | None:
         return cannot_edit(context) or (None if own_armature(context) else "Select an armature")
@@ -45,7 +51,8 @@ class POSE_OT_ik_triangulation_body_add(IKOperator):
         armature = own_armature(context)
         chosen = rig_limb.selected_bones(armature) if context.mode == "POSE" else []
         ends = setup.lowest_of(armature, chosen)
-        made = setup.set_up_body(armature, ends if _FEWEST <= len(ends) <= _MOST else ())
+        tips = ends if _FEWEST <= len(ends) <= _MOST else ()
+        made = setup.set_up_body(armature, tips, self.relax_arms)
         return self.conclude(lambda: tell_body(self, armature, made, lambda body: f"Body: {body}"))
 
 
@@ -56,7 +63,8 @@ def tell_body(operator: IKOperator, armature: Object, made: "setup.NewBody", sen
     rig_limb.select_only(armature, [(made.reach or made.looking or made.held)[0]])
     reach, held, head = (", ".join(f"'{tip}'" for tip in tips) for tips in (made.reach, made.held, made.looking))
     reaches, looks = f"{reach} reach, " if reach else "", f"{head} looks, " if head else ""
-    operator.tell({"INFO"}, sentence(f"{reaches}{held} held, {looks}hips '{made.hips}' move, balance is on"))
+    relaxed = ", its arms hang now" if made.relaxed else ""
+    operator.tell({"INFO"}, sentence(f"{reaches}{held} held, {looks}hips '{made.hips}' move, balance is on{relaxed}"))
     doubts = "; ".join(made.doubts)
     if doubts:
         operator.tell(
