@@ -201,7 +201,7 @@ def _squared(way: Vector, least: float, left: Vector, most: float) -> Vector:
 # A relaxed arm: shares of left, front and up of the direction of its upper part; angles [rad] by which that is turned
 # in, and by which the elbow is bent. People who stand hold it so that the hand is a little ahead of the hip.
 _HANGING = (0.18, -0.05, -1.0)
-_TURNED_IN, _RELAXED_BEND = radians(20.0), radians(15.0)
+_TURNED_IN, _RELAXED_BEND = radians(20.0), radians(21.0)
 _HANGS = radians(20.0)  # angle to hanging up to which an arm hangs already
 
 

@@ -56,7 +56,7 @@ def test_arms_that_the_rest_pose_spreads_hang_relaxed_with_their_hands_beside_th
         assert off_down(rig, lower.name) < 20.0
         assert hand.head.y < upper.head.y - 0.02  # ahead
         assert 0.18 < sign * hand.head.x < 0.32
-        assert degrees(upper.vector.angle(lower.vector)) == pytest.approx(15.0, abs=0.5)
+        assert degrees(upper.vector.angle(lower.vector)) == pytest.approx(21.0, abs=0.5)
 
 
 def test_arms_that_were_posed_keyed_or_constrained_stay_as_they_are_and_so_do_all_where_relax_arms_is_off():
