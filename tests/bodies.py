@@ -87,7 +87,7 @@ def set_up_rig(last=24, down=(-0.45, -0.4, -0.8), rig=None):
     from ik_triangulation.jobs.setup import set_up_body  # noqa: PLC0415 in the window the extension has another name
 
     rig = rig or human_rig()
-    made = set_up_body(rig)
+    made = set_up_body(rig, relax_arms=False)  # the moves are from spread arms
     for name in made.reach:
         target, sign = rig.pose.bones[name].ik_triangulation.target, 1.0 if name.endswith("L") else -1.0
         start = target.location.copy()

@@ -10,11 +10,15 @@ import bpy
 from bpy.types import Object, PoseBone, Scene, ViewLayer
 
 from ..errors import IKError
+from ..kinematics.rotation import rotation_angle
+from ..rig.anatomy.limbs import ARM, Anatomy
 from ..rig.armature import find_bone, object_or_bone
 from ..rig.by_hand.keys import location_before_writing, values_before_writing
+from ..rig.controls import Controls
 from ..rig.keyframes.channelbags import curves_of, curves_of_action
-from ..rig.rotation import channel
+from ..rig.rotation import channel, rotation_of
 from ..rig.scene_objects import remove_map, shown_maps
+from ..rig.stance import relaxed_arm
 from ..rig.targets.made import (
     is_made,
     made_targets,
@@ -29,6 +33,8 @@ from .bake import delete_generated
 from .edits.spaces import remove_space, spaces_of
 from .live.following import stop
 from .shots.writing import all_or_nothing
+
+_SAME = 1e-4  # [rad]
 
 
 @all_or_nothing
@@ -58,9 +64,9 @@ class Removal(NamedTuple):
 def remove_everything(armature: Object, view_layer: ViewLayer | None = None, scene: Scene | None = None) -> Removal:
     """Remove the limbs of a rig, baked keys, the empties that were made as targets, maps and all settings.
 
-    Keys that a bake replaced, and the pose where there were none, are put back. Targets of the user's own stay, and
-    empties that something else has a use for. Raises an IKError that names what stands against it, such as a locked
-    action; then nothing has changed.
+    Keys that a bake replaced, and the pose where there were none, are put back; arms that hang as they were relaxed are
+    at rest again. Targets of the user's own stay, and empties that something else has a use for. Raises an IKError that
+    names what stands against it, such as a locked action; then nothing has changed.
     """
     check_registered()
     bones = list(armature.pose.bones)
@@ -72,6 +78,7 @@ def remove_everything(armature: Object, view_layer: ViewLayer | None = None, sce
     for tip in tips:
         stop(armature, tip)
     _put_back(armature)
+    _spread(armature)
     made = made_targets(armature)
     forget_settings(armature)
     unused = remove_all_unused(made, armature)
@@ -140,3 +147,16 @@ def _put_back(armature: Object) -> None:
         for path, before in ((rotation, values), ("location", location)):
             if bone.path_from_id(path) not in animated and tuple(getattr(bone, path)) != before:
                 setattr(bone, path, before)
+
+
+def _spread(armature: Object) -> None:
+    """Pose arms as at rest that hang as Set Up Body has relaxed them, and that nothing animates."""
+    animated = {curve.data_path for curve in curves_of(armature)}
+    for limb in Anatomy(armature, Controls(armature)).limbs(ARM):
+        turns = relaxed_arm(armature, limb)
+        arm = [armature.pose.bones[name] for name in turns]
+        hangs = all(rotation_angle(rotation_of(bone), turns[bone.name]) < _SAME for bone in arm)
+        if hangs and animated.isdisjoint(bone.path_from_id(channel(bone)[0]) for bone in arm):
+            for bone in arm:
+                prop = channel(bone)[0]
+                setattr(bone, prop, tuple(bone.bl_rna.properties[prop].default_array))

@@ -389,7 +389,7 @@ def _relax(armature: Object, tips: Mapping[str, BodyLimb | None], undo: ExitStac
             bone, freedom = bones[name], freedom_of(bones[name])
             before = tuple(getattr(bone, channel(bone)[0]))
             undo.callback(set_rotation, bone, before)
-            set_rotation(bone, values_for(freedom.nearest(turn), bone.rotation_mode, freedom, before))
+            set_rotation(bone, values_for(turn, bone.rotation_mode, freedom, before))
         relaxed += [tip] if turns else []
     if relaxed:
         bpy.context.view_layer.update()

@@ -35,6 +35,7 @@ from .anatomy.hands import hand_of
 from .anatomy.limbs import ARM, LEG, NECK, SPINE, BodyLimb, LimbKind, RestBody, rest_body
 from .anatomy.names import BESIDE, BodyPart
 from .armature import find_bone
+from .freedom import freedom_of
 
 _AXES = tuple(sign * Vector(axis) for axis in ((1, 0, 0), (0, 1, 0), (0, 0, 1)) for sign in (1.0, -1.0))
 # Cosines of the angles to an axis of the armature along which a body is meant to face and to be upright then.
@@ -209,7 +210,7 @@ def relaxed_arm(armature: Object, limb: BodyLimb) -> dict[str, Quaternion]:
     """Return the turns of upper arm and forearm, from rest in their own axes, by which an arm hangs relaxed.
 
     Rest poses are made for modelling: arms are spread, in a T or an A. A relaxed arm hangs beside the body, a little
-    bent and turned in. Empty for one that hangs at rest. Limits are not considered.
+    bent and turned in, as far as limits allow. Empty for one that hangs at rest.
     """
     bones, stance = armature.data.bones, stance_of(armature)
     upper, lower = (bones[name] for name in limb.bones[:2])
@@ -224,8 +225,10 @@ def relaxed_arm(armature: Object, limb: BodyLimb) -> dict[str, Quaternion]:
     axis = anatomical_flexion(-stance.front, *links)
     if axis is not None:
         turns[lower.name] = Quaternion(axis, _RELAXED_BEND - links[0].angle(links[1]))
-    frames = {name: orientation(bones[name].matrix_local.to_3x3()) for name in turns}
-    return {name: frames[name].conjugated() @ turn @ frames[name] for name, turn in turns.items()}
+    for name, turn in turns.items():
+        frame = orientation(bones[name].matrix_local.to_3x3())
+        turns[name] = freedom_of(armature.pose.bones[name]).nearest(frame.conjugated() @ turn @ frame)
+    return turns
 
 
 class Look(NamedTuple):

@@ -39,7 +39,7 @@ def rig():
     variable.name, variable.targets[0].id = "follow", rig
     variable.targets[0].data_path = 'pose.bones["spine"]["head_follow"]'
     bpy.context.view_layer.update()
-    set_up_body(rig)
+    set_up_body(rig, relax_arms=False)
     for tip, way in (("hand.L", (-0.3, -0.5, -0.9)), ("head", (0.8, 0.0, 0.0))):
         target = rig.pose.bones[tip].ik_triangulation.target
         start = target.location.copy()

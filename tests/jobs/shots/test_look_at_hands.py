@@ -27,7 +27,7 @@ def reaching_rig(way, looks=True, hands=("hand.L",)):
     """A rig that is set up as a body, whose hands go this way and stay."""
     rig = human_rig(with_head=True)
     bpy.context.view_layer.update()
-    set_up_body(rig)
+    set_up_body(rig, relax_arms=False)
     assert rig.ik_triangulation.look_at_hands, "bodies that are set up look"
     rig.ik_triangulation.look_at_hands = looks
     for name in hands:

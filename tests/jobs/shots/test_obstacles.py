@@ -49,7 +49,7 @@ def ball():
 def set_up(*obstacles, place=NEAR):
     """A rig whose left hand goes from before its hips to a place, and avoids obstacles."""
     rig, collection = human_rig(with_head=True), bpy.data.collections.new("Obstacles")
-    set_up_body(rig)
+    set_up_body(rig, relax_arms=False)
     for each in obstacles:
         collection.objects.link(each)
     stored = rig.pose.bones["hand.L"].ik_triangulation

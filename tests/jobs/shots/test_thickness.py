@@ -23,7 +23,7 @@ ACROSS, WITHIN = Vector((-0.2, -0.03, 1.1)), Vector((-0.05, 0.02, 1.1))
 def baked(place, thickness):
     """A rig whose left hand goes to a place and back, and the report of its bake."""
     rig = human_rig(with_head=True)
-    set_up_body(rig)
+    set_up_body(rig, relax_arms=False)
     if thickness is not None:
         rig.ik_triangulation.thickness = thickness
     target = rig.pose.bones["hand.L"].ik_triangulation.target
@@ -78,7 +78,7 @@ def test_a_hand_whose_target_is_in_the_trunk_reaches_it_and_is_named():
 @pytest.mark.parametrize(("thickness", "least", "most"), [(0.0, 0.0, 0.06), (1.0, 0.1, 0.3)])
 def test_a_forearm_stays_out_of_the_trunk_while_its_hand_is_dragged_across(addon, thickness, least, most):
     rig = human_rig(with_head=True)
-    set_up_body(rig)
+    set_up_body(rig, relax_arms=False)
     rig.ik_triangulation.thickness = thickness
     target = rig.pose.bones["hand.L"].ik_triangulation.target
     start, place = target.location.copy(), rig.matrix_world.inverted() @ ACROSS
