@@ -104,13 +104,13 @@ def _propose(armature: str) -> _Answer:
     return _Answer({"limbs": limbs, "doubts": list(doubts_about(anatomy, found))})
 
 
-def _set_up(armature: str, tips: Sequence[str] = (), target: str = "") -> _Answer:
-    """Set up a limb for each of the tips, or without any a whole body of hands, feet and head."""
+def _set_up(armature: str, tips: Sequence[str] = (), target: str = "", relax_arms: bool = True) -> _Answer:
+    """Set up a limb for each of the tips, or without any a whole body of hands, feet and head, whose spread arms hang."""
     rig = _rig(armature)
     if tips:
         made = add_limbs(rig, list(tips), _object(target) if target else None)
         return _Answer({"limbs": made, "targets": {tip: _target_of(rig, tip) for tip in made}})
-    body = set_up_body(rig)
+    body = set_up_body(rig, relax_arms=relax_arms)
     targets = {tip: _target_of(rig, tip) for tip in (*body.reach, *body.looking)}
     return _Answer({**body._asdict(), "targets": targets}, warnings=list(body.doubts))
 
