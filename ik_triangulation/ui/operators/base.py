@@ -178,20 +178,21 @@ def named_object(context: Context, name: str) -> Object:
 
 
 def report_outcome(operator: Operator, context: Context, reports: Sequence[reporting.Report]) -> set[str]:
-    """Report all warnings, a line for each body and one for all limbs together; return FINISHED.
+    """Report a line for each body and one for all limbs together, and then all warnings; return FINISHED.
 
-    The outcome is kept for the panel.
+    Blender shows the last of them in its status bar. The outcome is kept for the panel.
     """
     armature, scene = active_armature(context), context.scene
     announce_change(armature)
     limbs = [report for report in reports if not report.hips]
     for report in reports:
         remember_result(report, armature, scene)
+    for reached, line in reporting.summaries(reports, scene):
+        operator.tell({"INFO" if reached else "WARNING"}, line)
+    for report in reports:
         name = f"{report.tip}: " if not report.hips and len(limbs) > 1 else ""
         for warning in report.warnings:
             operator.tell({"WARNING"}, f"{name}{warning}")
-    for reached, line in reporting.summaries(reports, scene):
-        operator.tell({"INFO" if reached else "WARNING"}, line)
     return {"FINISHED"}
 
 

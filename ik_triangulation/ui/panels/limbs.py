@@ -53,6 +53,7 @@ _UNITS = 16  # width of the popover, in buttons of one icon
 _ROOM = 280.0  # for its texts [pixels at 1x interface scale]
 
 _MOST_ROWS = 3  # of the list of limbs, until it is dragged longer
+_MOST_WARNINGS, _MOST_LINES = 3, 6  # of a result, all of whose warnings are among its details
 _LABEL = 0.22  # width of the target's label
 _TALL = 1.5  # height of the buttons that matter most
 
@@ -83,6 +84,8 @@ class VIEW3D_PT_ik_triangulation_result(Panel):
         result = latest(bone.id_data, bone.name)
         for number, line in enumerate(result.lines):
             paragraph(column, line, context, "BLANK1" if number else result.icon, _ROOM)
+        for warning in result.warnings:
+            paragraph(column, warning, context, "ERROR", _ROOM)
         if result.report.hips:
             return
         paragraph(column, result.cost(context.scene), context, "DRIVER_ROTATIONAL_DIFFERENCE", _ROOM)
@@ -90,8 +93,8 @@ class VIEW3D_PT_ik_triangulation_result(Panel):
             paragraph(column, line, context, "CON_ROTLIMIT", _ROOM)
 
 
-def draw_result(column: UILayout, result: LastResult) -> None:
-    """Draw the result in one line that opens the details, and the remedy for bones that do not follow the limb."""
+def draw_result(column: UILayout, result: LastResult, context: Context) -> None:
+    """Draw the result in one line that opens the details, the remedy for bones that do not follow, and warnings."""
     row = column.row()
     row.alert = not result.reached
     row.popover(VIEW3D_PT_ik_triangulation_result.__name__, text=translated(result.line), icon=result.icon)
@@ -100,6 +103,11 @@ def draw_result(column: UILayout, result: LastResult) -> None:
         what = translated(f"{len(others) + 1} Properties") if others else first  # all names would be cut off
         text = f"{translated('Set and Key' if result.is_bake else 'Set')} {what}"
         column.operator(POSE_OT_ik_triangulation_follow_set.bl_idname, text=text, icon="KEYINGSET")
+    said = result.warnings[-_MOST_WARNINGS:]  # what was seen in the frames comes last
+    for warning in said:
+        paragraph(column, warning, context, "ERROR", most=_MOST_LINES // len(said))
+    if len(result.warnings) > len(said):
+        paragraph(column, f"{len(result.warnings) - len(said)} more in the details", context, "BLANK1")
 
 
 class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
@@ -251,7 +259,7 @@ def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Cont
     choice(column, context.window_manager.ik_triangulation_lists, "keys", context)
     result = latest(armature, bone.name)
     if result is not None:
-        draw_result(column, result)
+        draw_result(column, result, context)
     if is_narrow(context):
         _draw_tools(column.row(align=True), context)
 
