@@ -34,6 +34,7 @@ from .layout import LimbPanel, RowList, choice, in_order, note_folded, note_unfo
 from .lists import VIEW3D_UL_ik_triangulation_joints, chosen_joint
 
 _NAME = 0.57  # width of the limb's name
+_MOST_NAMED = 3  # objects that are no obstacles
 
 
 class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
@@ -195,6 +196,8 @@ class VIEW3D_PT_ik_triangulation_posture(LimbPanel, Panel):
         column.separator()
         choice(column, limb, "obstacles", context)
         if limb.obstacles is not None:
+            for ob in [ob for ob in limb.obstacles.all_objects if not rig_limb.has_volume(ob)][:_MOST_NAMED]:
+                paragraph(column, f"'{ob.name}' has no volume and does not count", context, "INFO")
             column.prop(limb, "obstacle_margin")
             column.prop(limb, "obstacle_weight", slider=True)
 
