@@ -64,6 +64,8 @@ class LastResult:
             return f"{names[0]} does not follow" if len(names) == 1 else f"{len(names)} bones do not follow"
         if not self._missed:
             return f"Body: {translated(self.lines[0])}"
+        if self.is_bake and len(self.report.missed) == 1:
+            return f"Missed at frame {self.report.missed[0]:g}: {self._missed[0]}"
         if self.is_bake:
             return f"Missed at {len(self.report.missed)} frames: {self._missed[0]}"
         return f"Missed: {', '.join(self._missed)}"

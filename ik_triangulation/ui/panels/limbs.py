@@ -8,6 +8,7 @@ from bpy.types import Context, Object, Panel, PoseBone, UILayout
 from ...errors import IKError
 from ...jobs import setup
 from ...jobs.live import following as live
+from ...jobs.shots.writing import is_note
 from ...presets import SUBDIR, SUFFIX
 from ...rig import keyframes, layers
 from ...rig import limb as rig_limb
@@ -44,7 +45,11 @@ from ..operators.limbs import (
     POSE_OT_ik_triangulation_target_add,
     limb_label,
 )
-from ..operators.target import POSE_OT_ik_triangulation_limb_choose, POSE_OT_ik_triangulation_target_select
+from ..operators.target import (
+    POSE_OT_ik_triangulation_limb_choose,
+    POSE_OT_ik_triangulation_target_key,
+    POSE_OT_ik_triangulation_target_select,
+)
 from ..translation import translated
 from .layout import SidebarPanel, choice, is_narrow, paragraph
 from .lists import VIEW3D_UL_ik_triangulation_limbs
@@ -85,7 +90,7 @@ class VIEW3D_PT_ik_triangulation_result(Panel):
         for number, line in enumerate(result.lines):
             paragraph(column, line, context, "BLANK1" if number else result.icon, _ROOM)
         for warning in result.warnings:
-            paragraph(column, warning, context, "ERROR", _ROOM)
+            paragraph(column, warning, context, "INFO" if is_note(warning) else "ERROR", _ROOM)
         if result.report.hips:
             return
         paragraph(column, result.cost(context.scene), context, "DRIVER_ROTATIONAL_DIFFERENCE", _ROOM)
@@ -105,7 +110,8 @@ def draw_result(column: UILayout, result: LastResult, context: Context) -> None:
         column.operator(POSE_OT_ik_triangulation_follow_set.bl_idname, text=text, icon="KEYINGSET")
     said = result.warnings[-_MOST_WARNINGS:]  # what was seen in the frames comes last
     for warning in said:
-        paragraph(column, warning, context, "ERROR", most=_MOST_LINES // len(said))
+        icon = "INFO" if is_note(warning) else "ERROR"
+        paragraph(column, warning, context, icon, most=_MOST_LINES // len(said))
     if len(result.warnings) > len(said):
         paragraph(column, f"{len(result.warnings) - len(said)} more in the details", context, "BLANK1")
 
@@ -242,6 +248,8 @@ def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Cont
     row.operator(POSE_OT_ik_triangulation_solve.bl_idname, text="Pose", icon="CON_KINEMATIC")
     on, single = live.is_live(armature, bone.name), not is_in_body(bone)
     row.operator(POSE_OT_ik_triangulation_live.bl_idname, icon="PAUSE" if on else "PLAY", depress=on)
+    if not bone.ik_triangulation.hold:
+        row.operator(POSE_OT_ik_triangulation_target_key.bl_idname, text="", icon="KEYFRAME")
     problem = live.problem(armature, bone.name)
     if problem:
         paragraph(column, problem, context, "ERROR")
