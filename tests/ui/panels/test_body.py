@@ -59,6 +59,7 @@ def test_what_a_result_warns_of_is_below_it_in_a_few_lines_and_whole_in_its_deta
     bpy.ops.pose.ik_triangulation_solve()
     warnings = latest(rig, "hand.L").warnings
     assert len(warnings) == 2, warnings
+    assert [tip for tip, of in latest(rig, "hand.L").report.tips.items() if of.missed] == ["hand.L"], "feet stay"
     below = drawn(MAIN)[drawn(MAIN).index(latest(rig, "hand.L").line) + 1 :]
     assert len(below) <= 6, below
     assert below[2].endswith(" …")
