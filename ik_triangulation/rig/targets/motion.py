@@ -155,7 +155,7 @@ class TargetHandle:
         Raises RigError where Blender cannot.
         """
         for prop in ("location", self._rotating):
-            insert_keys(self._owner, prop, scene, always=True)
+            _insert(self._owner, prop, keytype=scene.tool_settings.keyframe_type)
 
     def key_at(self, time: float) -> None:
         """Key the channels that were moved or turned at an evaluated time. Raises RigError where Blender cannot."""
