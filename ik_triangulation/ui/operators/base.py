@@ -31,7 +31,7 @@ from bpy.types import Context, Event, Object, Operator, UILayout, WindowManager
 from ...cooperative import Job, Progress, no_garbage_collection, run_through
 from ...errors import IKError, RigError, TargetError
 from ...jobs.shots import report as reporting
-from ...jobs.shots.writing import is_note
+from ...jobs.shots import writing
 from ..context import active_armature, active_bone, cannot_edit
 from ..last_result import remember_result
 from ..overlay.updates import announce_change
@@ -190,8 +190,8 @@ def report_outcome(operator: Operator, context: Context, reports: Sequence[repor
     for report in reports:
         remember_result(report, armature, scene)
         name = f"{report.tip}: " if not report.hips and len(limbs) > 1 else ""
-        said += (f"{name}{warning}" for warning in report.warnings if not is_note(warning))
-        for note in filter(is_note, report.warnings):
+        said += (f"{name}{warning}" for warning in report.warnings if not writing.is_note(warning))
+        for note in filter(writing.is_note, report.warnings):
             operator.tell({"INFO"}, f"{name}{note}")
     for reached, line in reporting.summaries(reports, scene):
         operator.tell({"INFO" if reached else "WARNING"}, line)

@@ -121,10 +121,10 @@ def paragraph(
     icon: str = "NONE",
     room: float | None = None,
     most: int = _ALL_LINES,
-) -> None:
+) -> int:
     """Draw a text, wrapped at the width of the sidebar or at so much `room` [pixels at 1x interface scale].
 
-    Of more than `most` lines the rest is left out, with an ellipsis.
+    Of more than `most` lines the rest is left out, with an ellipsis. Returns the number of lines.
     """
     text = translated(text)
     lines = column.column(align=True)
@@ -137,6 +137,7 @@ def paragraph(
         found = [*found[: most - 1], f"{found[most - 1]} …"]
     for number, line in enumerate(found):
         lines.label(text=line, icon="BLANK1" if number and icon != "NONE" else icon)
+    return len(found)
 
 
 def wrapped(text: str, fits: Callable[[str], bool]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from bpy.types import Context, Object, Panel, PoseBone, UILayout
 from ...errors import IKError
 from ...jobs import setup
 from ...jobs.live import following as live
-from ...jobs.shots.writing import is_note
+from ...jobs.shots import writing
 from ...presets import SUBDIR, SUFFIX
 from ...rig import keyframes, layers
 from ...rig import limb as rig_limb
@@ -90,7 +90,7 @@ class VIEW3D_PT_ik_triangulation_result(Panel):
         for number, line in enumerate(result.lines):
             paragraph(column, line, context, "BLANK1" if number else result.icon, _ROOM)
         for warning in result.warnings:
-            paragraph(column, warning, context, "INFO" if is_note(warning) else "ERROR", _ROOM)
+            paragraph(column, warning, context, "INFO" if writing.is_note(warning) else "ERROR", _ROOM)
         if result.report.hips:
             return
         paragraph(column, result.cost(context.scene), context, "DRIVER_ROTATIONAL_DIFFERENCE", _ROOM)
@@ -109,9 +109,10 @@ def draw_result(column: UILayout, result: LastResult, context: Context) -> None:
         text = f"{translated('Set and Key' if result.is_bake else 'Set')} {what}"
         column.operator(POSE_OT_ik_triangulation_follow_set.bl_idname, text=text, icon="KEYINGSET")
     said = result.warnings[-_MOST_WARNINGS:]  # what was seen in the frames comes last
-    for warning in said:
-        icon = "INFO" if is_note(warning) else "ERROR"
-        paragraph(column, warning, context, icon, most=_MOST_LINES // len(said))
+    left = _MOST_LINES
+    for number, warning in enumerate(said):
+        icon = "INFO" if writing.is_note(warning) else "ERROR"
+        left -= paragraph(column, warning, context, icon, most=left // (len(said) - number))
     if len(result.warnings) > len(said):
         paragraph(column, f"{len(result.warnings) - len(said)} more in the details", context, "BLANK1")
 
