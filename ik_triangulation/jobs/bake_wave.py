@@ -61,6 +61,7 @@ from .shots.measure import Measured, Watch, measure_frames, missed_frames, moved
 from .shots.natural_shot import rotations_below, shown_reference, solve_frames, solve_naturally
 from .shots.report import Report
 from .shots.shot import SolvedShot, frame_by_frame, frames_of, joints_at, solve_together
+from .shots.writing import kept_text
 
 _BLOCKED = 0.1  # of a step: what is missing of one that is blocked
 
@@ -336,7 +337,7 @@ def _solved(
     times = map(Clock(reader.scene, limb.armature).time, ends)
     kept: Mapping[str, ByHand] = kept_by_hand(limb, *times) if keep else {}
     if kept:
-        plan.warnings.append(f"Keys made by hand were kept at {len(set().union(*kept.values()))} frames.")
+        plan.warnings.append(kept_text(len(set().union(*kept.values()))))
     return LimbBake(limb, solved, ends, destination, kept), find_jumps
 
 

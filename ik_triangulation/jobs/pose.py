@@ -36,7 +36,7 @@ from .shots.measure import Watch, held_tolerances, judged_at, measure_now, moved
 from .shots.natural_shot import solve_among_others, solve_frames
 from .shots.problem import BodyProblem, read_problem
 from .shots.report import Report, TipReport, tip_of_frames
-from .shots.tips import judged_tip, report_of_body, slips_and_turns, tip_missing, with_floor
+from .shots.tips import judged_tip, report_of_body, slips_and_turns, tip_missing, warnings_of, with_floor
 from .shots.writing import Undo, write_pose
 
 
@@ -91,7 +91,8 @@ def solve_body_pose(
         keys = write_body_pose(rig, problem, states, key, scene, view_layer, undo)
         report = measure_body_pose(rig, samples, problem, view_layer.depsgraph)
         take_along_shown(rig, view_layer, undo)
-        report = replace(report, keys=keys, outside=problem.outside(states), warnings=[*warnings, *problem.unheeded()])
+        warnings += warnings_of(problem, states)
+        report = replace(report, keys=keys, outside=problem.outside(states), warnings=warnings)
         undo.pop_all()
     return replace(report, seconds=perf_counter() - started)
 

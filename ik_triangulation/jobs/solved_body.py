@@ -34,7 +34,7 @@ from .shots.keys import KeyPlan, SolvedBody, body_keys
 from .shots.problem import BodyProblem, read_problem
 from .shots.report import Report
 from .shots.tips import report_written
-from .shots.writing import Writing, write_together
+from .shots.writing import Writing, kept_text, write_together
 
 BODY_PARTS = 5  # of a bake or a reach
 _FITS = 12  # times that a body is solved at most, where its own bones carry targets
@@ -131,7 +131,7 @@ def write_body(
     problem, settings, rig = body.problem, plan.settings, body.problem.rig
     kept, count = _kept(rig, plan, scene) if plan.keep else ({}, 0)
     if count:
-        warnings = [*warnings, f"Keys made by hand were kept at {count} frames."]
+        warnings = [*warnings, kept_text(count)]
     keys = yield from relay(body_keys(body, plan, scene, kept), (2, BODY_PARTS))
     part = Writing(rig, keys, plan.ends, plan.destination, settings.destination, bool(count))
     writing = write_together([part], undo, scene=scene, view_layer=view_layer)

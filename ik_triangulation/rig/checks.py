@@ -27,7 +27,7 @@ from bpy.types import (
 from ..errors import AnimationError, ChainError, RigError, SettingError, TargetError
 from .armature import find_bone
 from .dependencies import TARGETS, Dependencies, Node
-from .limb import Limb
+from .limb import Limb, has_volume
 from .rotation import PROPERTIES
 from .timeline import evaluated_time
 
@@ -53,8 +53,7 @@ def check_limb(
     may follow the bones that are turned.
     """
     check_readable(limb, scene, view_layer)
-    for ob in limb.obstacle_objects:
-        _check_obstacle(limb, ob, scene, view_layer)
+    _check_obstacles(limb, scene, view_layer)
     _check_drivers(limb)
     if not 0.0 <= limb.influence <= 1.0:
         raise SettingError(f"Influence {limb.influence:g} is out of range. Give it a number from 0 to 1.")
@@ -155,6 +154,17 @@ def _check_target(what: str, limb: Limb, target: Object, bone: str, scene: Scene
     check_layers(target)
     if target == limb.armature and not bone:
         raise TargetError(f"{what} '{target.name}' is the armature itself. Choose one of its bones, or another object.")
+
+
+def _check_obstacles(limb: Limb, scene: Scene, view_layer: ViewLayer) -> None:
+    for ob in limb.obstacle_objects:
+        _check_obstacle(limb, ob, scene, view_layer)
+    others = [] if limb.obstacles is None or not limb.obstacle_weight else [*limb.obstacles.all_objects]
+    if others and not any(map(has_volume, others)):
+        raise TargetError(
+            f"Obstacle '{others[0].name}' has no volume, nor has another in '{limb.obstacles.name}'. "
+            "Put a mesh in it, or have the empty displayed as Sphere or Cube."
+        )
 
 
 def _check_obstacle(limb: Limb, ob: Object, scene: Scene, view_layer: ViewLayer) -> None:

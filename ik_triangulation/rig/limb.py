@@ -295,7 +295,7 @@ class Limb(GoalSettings, BendSettings, PostureSettings, MethodSettings, KeySetti
         if self.obstacles is None or not (self.obstacle_weight or "obstacle_weight" in self.followed):
             return []
         others = {target for target, _ in self.targets} | {self.armature}
-        return [ob for ob in self.obstacles.all_objects if ob not in others and _has_volume(ob)]
+        return [ob for ob in self.obstacles.all_objects if ob not in others and has_volume(ob)]
 
     @staticmethod
     def from_tip(
@@ -378,8 +378,10 @@ def _is_enabled(bone: PoseBone) -> bool:
     return bool(stored.target and stored.enabled)
 
 
-def _has_volume(ob: Object) -> bool:
-    return ob.empty_display_type in {"SPHERE", "CUBE"} if ob.type == "EMPTY" else any(ob.dimensions)
+def has_volume(ob: Object) -> bool:
+    """Tell whether an object can be an obstacle: what has bounds, however it is scaled, an empty as sphere or cube."""
+    lowest, *_, highest, _ = map(tuple, ob.bound_box)
+    return ob.empty_display_type in {"SPHERE", "CUBE"} if ob.type == "EMPTY" else lowest != highest
 
 
 def saved_settings(stored: PropertyGroup) -> dict[str, Any]:

@@ -33,10 +33,14 @@ if TYPE_CHECKING:
 
 
 class LastResult:
-    """Report as the panel shows it: `reached` if all frames are, an `icon`, `lines`; the rest is made when drawn."""
+    """Report as the panel shows it: `reached` if all frames are, an `icon`, `lines`, and `warnings` besides these.
+
+    The rest is made when it is drawn.
+    """
 
     def __init__(self, report: "reporting.Report", scene: Scene, scale: float) -> None:
         self.reached, self.lines = report.all_reached, reporting.lines(report, scene)
+        self.warnings = [warning for warning in dict.fromkeys(report.warnings) if warning not in self.lines]
         self.icon = ("CHECKMARK" if self.reached else "ERROR") if report.due_count else "INFO"
         self.report, self._scale = report, scale
         self.state, self.holds = b"", True  # of the animation or pose that it is about, where undo or redo asks
@@ -60,6 +64,8 @@ class LastResult:
             return f"{names[0]} does not follow" if len(names) == 1 else f"{len(names)} bones do not follow"
         if not self._missed:
             return f"Body: {translated(self.lines[0])}"
+        if self.is_bake and len(self.report.missed) == 1:
+            return f"Missed at frame {self.report.missed[0]:g}: {self._missed[0]}"
         if self.is_bake:
             return f"Missed at {len(self.report.missed)} frames: {self._missed[0]}"
         return f"Missed: {', '.join(self._missed)}"

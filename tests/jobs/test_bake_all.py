@@ -80,7 +80,7 @@ def test_keys_set_since_are_kept_and_the_feet_stay_where_they_were(name, prop):
     before = feet(rig)
     kept = correct(rig, name, 6, 0.1, prop)
     report = rebake_body(rig, "hand.L")
-    assert "kept at 1 frames" in " ".join(report.warnings)
+    assert "kept at 1 frame" in " ".join(report.warnings)
     now = all_keys(rig)
     for channel, keys in kept.items():
         assert [key for key in now[channel] if key[0][0] == 6] == keys

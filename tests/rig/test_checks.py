@@ -325,8 +325,12 @@ def test_an_expression_that_may_not_run_is_told_from_one_that_is_wrong(expressio
 
 def test_obstacles_and_targets_that_cannot_be_used_are_told_by_their_names():
     rig, cup, box = chain_rig(3), empty("Cup"), bpy.data.collections.new("Box")
+    check_limb(limb(rig, obstacles=box), *here())
     box.objects.link(cup)
-    cup.empty_display_type = "SPHERE"  # others are no obstacles
+    with pytest.raises(TargetError, match=r"Obstacle 'Cup' has no volume, nor has another in 'Box'\. Put a mesh in it"):
+        check_limb(limb(rig, obstacles=box), *here())
+    cup.empty_display_type = "SPHERE"
+    box.objects.link(place(bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))))
     arm = limb(rig, obstacles=box)
     check_limb(arm, *here())
     bpy.context.scene.collection.objects.unlink(cup)

@@ -245,7 +245,7 @@ def test_keys_made_by_hand_since_stay_when_it_is_baked_again(rig):
                 key.type = "KEYFRAME" if key.co.x == 4.0 else key.type
     wanted = bone.location.copy()
     report = rebake(rig, "hand_fk.L")
-    assert any("by hand were kept at 1 frames" in text for text in report.warnings)
+    assert any("by hand were kept at 1 frame" in text for text in report.warnings)
     bpy.context.scene.frame_set(4)
     assert (bone.location - wanted).length < 1e-6
     assert sum(result.reached for result in report.frames) == LAST - 1
@@ -455,7 +455,7 @@ def test_a_walk_is_followed_on_the_ik_controls_which_show_what_the_fk_controls_d
         if curve.data_path.endswith('"hand_ik.L"].location'):
             curve.keyframe_points[7].type = "KEYFRAME"
     again = bake_body(body, 1, last, keep=True)
-    assert any("kept at 1 frames" in text for text in again.warnings)
+    assert any("kept at 1 frame" in text for text in again.warnings)
     tip = next(limb.tip for limb in body.limbs if "hand" in limb.tip)
     with nothing_lost(), pytest.raises(AnimationError, match="is baked onto IK controls, which cannot be edited so"):
         pull(rig, tip, 6, (0.0, 0.0, 0.1), 3)

@@ -110,18 +110,18 @@ def report_written(
     planned = None if times is None else problem.planned(states, times, Clock(scene, rig.armature))
     report = yield from measure_body(rig, samples, held, scene, allowed, planned)
     report = with_floor(report, problem, samples.goals)
-    own = [*problem.unheeded(), *problem.too_far(), *_through(problem, states)]
-    warnings = [*warnings, *samples.warnings, *report.warnings, *own]
+    warnings = [*warnings, *samples.warnings, *report.warnings, *warnings_of(problem, states)]
     return replace(report, **{"outside": problem.outside(states), **more}, warnings=warnings)
 
 
-def _through(problem: BodyProblem, states: States) -> list[str]:
-    """Return warnings that name tips whose limb goes through the body or an obstacle to where they are to be."""
+def warnings_of(problem: BodyProblem, states: States) -> list[str]:
+    """Return warnings of settings that do not count, of tips too far away, and of limbs in the body or an obstacle."""
+    found = [*problem.unheeded(), *problem.too_far()]
     if problem.thickness is None:
-        return []
+        return found
     body, frames = problem.body, np.array(problem.samples.frames)
     geometry, limbs = Geometry.of(body.tree, states), {limb.tip: limb for limb in problem.rig.limbs}
-    found = [
+    found += [
         f"The arm of '{body.tips[tip].name}' goes into the body, deepest at frame {frames[deep.argmax()]:g}. "
         "Lead its target around the body, or lower Thickness."
         for tip, deep in problem.thickness.depths(geometry).items()

@@ -275,3 +275,18 @@ def _property(armature: Object, run: Channel) -> tuple[PoseBone, str]:
 
 def _bones(rig: Boned) -> list[PoseBone]:
     return [rig.armature.pose.bones[name] for name in rig.bones]
+
+
+_KEPT = "Keys made by hand were kept"
+
+
+def kept_text(count: int) -> str:
+    """Return the note that keys made by hand were kept at so many frames."""
+    return (
+        "Keys made by hand were kept at 1 frame." if count == 1 else f"Keys made by hand were kept at {count} frames."
+    )
+
+
+def is_note(warning: str) -> bool:
+    """Tell whether a warning of a report says what was kept, as it was meant to be, and no trouble."""
+    return warning.startswith(_KEPT)

@@ -51,13 +51,11 @@ class States:
 
     def take(self, columns: Columns) -> States:
         """Those of the poses; through a slice they are seen, not copied."""
-        return States(
-            self.angles[:, columns],
-            self.balls[..., columns],
-            at(self.held, columns),
-            at(self.root, columns),
-            at(self.place, columns),
-        )
+        place = at(self.place, columns)
+        if place is self.place and not isinstance(columns, slice):  # that of a single pose, which a descent moves
+            place = place.copy()
+        angles, balls = self.angles[:, columns], self.balls[..., columns]
+        return States(angles, balls, at(self.held, columns), at(self.root, columns), place)
 
     def put(self, columns: Columns, other: States) -> None:
         """Replace the rotations of poses, and their places where each has its own."""

@@ -131,8 +131,21 @@ def avoid_of(now: Sample) -> Avoid:
     """Return the obstacles of a limb at a frame, armature space, with the margin around them."""
     rig, limb = now.rig, now.limb
     margin = limb.obstacle_margin / rig.stretch
-    solid = [each._replace(frame=rig.into @ each.frame) for each in now.obstacles if not is_flat(each.frame)]
-    return Avoid([_obstacle(each, margin) for each in solid], limb.obstacle_weight)
+    solid = [each._replace(frame=rig.into @ _thickened(each.frame)) for each in now.obstacles]
+    return Avoid([_obstacle(each, margin) for each in solid if not is_flat(each.frame)], limb.obstacle_weight)
+
+
+def _thickened(frame: Matrix) -> Matrix:
+    """Return the frame of an obstacle that has some thickness along an axis whose scale is zero, if that is one."""
+    axes = [Vector(column) for column in frame.to_3x3().col]
+    thin = _THIN * max(axis.length for axis in axes)
+    flat = [number for number, axis in enumerate(axes) if axis.length < thin]
+    if len(flat) != 1:
+        return frame
+    (across,), thick = flat, frame.copy()
+    out = axes[across - 2].cross(axes[across - 1]).normalized() * thin
+    thick.col[across] = (*out, 0.0)
+    return thick
 
 
 def orientation_of(limb: Limb, looks: Looks) -> str:

@@ -149,6 +149,14 @@ class TargetHandle:
         for prop in self._changed:
             insert_keys(self._owner, prop, scene, self._is_empty)
 
+    def key_all(self, scene: Scene) -> None:
+        """Key place and rotation as they are at the present frame, whatever the preferences of Auto Keying say.
+
+        Raises RigError where Blender cannot.
+        """
+        for prop in ("location", self._rotating):
+            _insert(self._owner, prop, keytype=scene.tool_settings.keyframe_type)
+
     def key_at(self, time: float) -> None:
         """Key the channels that were moved or turned at an evaluated time. Raises RigError where Blender cannot."""
         for prop in self._changed:

@@ -31,6 +31,7 @@ from bpy.types import Context, Event, Object, Operator, UILayout, WindowManager
 from ...cooperative import Job, Progress, no_garbage_collection, run_through
 from ...errors import IKError, RigError, TargetError
 from ...jobs.shots import report as reporting
+from ...jobs.shots import writing
 from ..context import active_armature, active_bone, cannot_edit
 from ..last_result import remember_result
 from ..overlay.updates import announce_change
@@ -178,20 +179,24 @@ def named_object(context: Context, name: str) -> Object:
 
 
 def report_outcome(operator: Operator, context: Context, reports: Sequence[reporting.Report]) -> set[str]:
-    """Report all warnings, a line for each body and one for all limbs together; return FINISHED.
+    """Report notes, a line for each body and one for all limbs together, and then all warnings; return FINISHED.
 
-    The outcome is kept for the panel.
+    Blender shows the last of them in its status bar. The outcome is kept for the panel.
     """
     armature, scene = active_armature(context), context.scene
     announce_change(armature)
     limbs = [report for report in reports if not report.hips]
+    said = list[str]()
     for report in reports:
         remember_result(report, armature, scene)
         name = f"{report.tip}: " if not report.hips and len(limbs) > 1 else ""
-        for warning in report.warnings:
-            operator.tell({"WARNING"}, f"{name}{warning}")
+        said += (f"{name}{warning}" for warning in report.warnings if not writing.is_note(warning))
+        for note in filter(writing.is_note, report.warnings):
+            operator.tell({"INFO"}, f"{name}{note}")
     for reached, line in reporting.summaries(reports, scene):
         operator.tell({"INFO" if reached else "WARNING"}, line)
+    for warning in said:
+        operator.tell({"WARNING"}, warning)
     return {"FINISHED"}
 
 

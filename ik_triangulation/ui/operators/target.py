@@ -19,6 +19,7 @@ from ...rig import checks
 from ...rig import limb as rig_limb
 from ...rig.frames import samples
 from ...rig.targets import made as target_spaces
+from ...rig.targets import motion as target_motion
 from ...settings import FrameSettings, settings_of
 from ..context import (
     active_armature,
@@ -60,6 +61,26 @@ class POSE_OT_ik_triangulation_target_select(IKOperator):
             if context.mode != "OBJECT" and context.scene.tool_settings.lock_object_mode:
                 bpy.ops.object.mode_set(mode="OBJECT")  # otherwise a click on the rig would not take it back
             _activate(context, target)
+        return {"FINISHED"}
+
+
+class POSE_OT_ik_triangulation_target_key(IKOperator):
+    bl_idname = "pose.ik_triangulation_target_key"
+    bl_label = "Key Target"
+    bl_description = (
+        "Key place and rotation of the limb's target at this frame. A bake follows the target's keys; those of bones, "
+        "which Blender inserts in Pose Mode, are what it replaces"
+    )
+
+    @classmethod
+    def poll_problem(cls, context: Context) -> str | None:
+        return POSE_OT_ik_triangulation_target_select.poll_problem(context)
+
+    def act(self, context: Context) -> set[str]:
+        limb = active_limb(context)
+        handle = target_motion.TargetHandle(limb.target, limb.subtarget, context.evaluated_depsgraph_get())
+        handle.key_all(context.scene)
+        self.tell({"INFO"}, f"Target '{limb.target_name}' is keyed at frame {context.scene.frame_current_final:g}")
         return {"FINISHED"}
 
 
@@ -326,6 +347,7 @@ class POSE_OT_ik_triangulation_space_go(_OfChosen):
 register, unregister = bpy.utils.register_classes_factory(
     (
         POSE_OT_ik_triangulation_target_select,
+        POSE_OT_ik_triangulation_target_key,
         POSE_OT_ik_triangulation_limb_choose,
         POSE_OT_ik_triangulation_offset_set,
         POSE_OT_ik_triangulation_target_from_animation,

@@ -24,6 +24,7 @@ from ...rig.checks import check_armature
 from ...rig.frames.body_samples import unscaled_base
 from ...rig.freedom import freedom_of
 from ...rig.units import distance_text
+from ..translation import translated
 from .figure import dashed
 from .labels import Anchors, Row
 from .limb import shown_limbs
@@ -332,11 +333,11 @@ def body_notes(seen: DisplayedBody, scene: Scene) -> Iterator[BodyNote]:
     """Yield a note for each held tip that slips, and one for a center of mass that is outside."""
     for held in seen.held:
         if held.slips:
-            row = Row(Role.AT_LIMIT, "missed", f"{held.name} slips {distance_text(held.slip, scene)}")
-            yield BodyNote(row, _at([held.place, held.tip]))
+            text = translated(f"{held.name} slips {distance_text(held.slip, scene)}")
+            yield BodyNote(Row(Role.AT_LIMIT, "missed", text), _at([held.place, held.tip]))
     balance = seen.balance
     if balance is not None and balance.outside:
-        text = f"Center of mass {distance_text(balance.outside, scene)} outside the feet"
+        text = translated(f"Center of mass {distance_text(balance.outside, scene)} outside the feet")
         yield BodyNote(Row(Role.OUTSIDE, "missed", text), _at([balance.below, balance.nearest]))
 
 

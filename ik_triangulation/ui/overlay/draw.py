@@ -112,6 +112,7 @@ def kept_limbs(context: Context) -> Iterator[KeptLimb]:
     scene, painted, active = context.scene, tuple(part.tobytes() for part in colours), context.active_object
     bone = active.data.bones.active if active is not None and active.type == "ARMATURE" else None
     what = active and active.session_uid, bone and bone.name, context.mode, show_joints, show_body, painted
+    what = *what, bpy.app.translations.locale
     key = (updates(), scene.session_uid, context.view_layer.name, scene.frame_current_final, *what)
     if _kept.get("key") != key:
         _kept["key"], _kept["limbs"] = key, list(_limbs(context, colours, show_joints))

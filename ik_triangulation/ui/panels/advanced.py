@@ -36,8 +36,10 @@ class VIEW3D_PT_ik_triangulation_advanced(LimbPanel, Panel):
     def draw(self, context: Context) -> None:
         column = self.column(context)
         limb = active_bone(context).ik_triangulation
-        choice(column, limb, "solver", context)
-        in_body = limb.solver not in WHOLE_SOLVERS and is_in_body(active_bone(context))
+        in_body = is_in_body(active_bone(context))
+        if not in_body or preferences.shows_all(context, limb):  # a body has no choice of methods
+            choice(column, limb, "solver", context)
+        in_body = in_body and limb.solver not in WHOLE_SOLVERS
         if in_body:
             paragraph(column, "Part of a body, which Natural solves: this method is for single limbs", context, "INFO")
         else:

@@ -13,6 +13,7 @@ from ...rig import limb as rig_limb
 from ...rig.targets import untouched
 from .. import preferences
 from ..context import active_bone, holdable_of, is_in_body
+from ..last_result import latest
 from ..operators.contacts import (
     POSE_OT_ik_triangulation_contact_add,
     POSE_OT_ik_triangulation_contact_go,
@@ -33,6 +34,7 @@ from .layout import LimbPanel, RowList, choice, in_order, note_folded, note_unfo
 from .lists import VIEW3D_UL_ik_triangulation_joints, chosen_joint
 
 _NAME = 0.57  # width of the limb's name
+_MOST_NAMED = 3  # objects that are no obstacles
 
 
 class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
@@ -61,11 +63,11 @@ class VIEW3D_PT_ik_triangulation_body(LimbPanel, Panel):
         balance.active = not body.contacts  # a recorded motion has its own
         balance.prop(body, "balance")
         column.prop(body, "floor")
-        column.prop(body, "heels")
-        if preferences.shows_all(context, bone.ik_triangulation):
-            column.prop(body, "look_at_hands")
-            column.prop(body, "swing_arms")
-        if preferences.shows_all(context, bone.ik_triangulation) or body.thickness != 1.0:
+        for name in ("heels", "look_at_hands", "swing_arms"):
+            column.prop(body, name)
+        result, thickness = latest(armature, bone.name), body.bl_rna.properties["thickness"]
+        named = result is not None and any(thickness.name in warning for warning in result.warnings)
+        if named or preferences.shows_all(context, bone.ik_triangulation) or body.thickness != thickness.default:
             column.prop(body, "thickness")
 
 
@@ -194,6 +196,8 @@ class VIEW3D_PT_ik_triangulation_posture(LimbPanel, Panel):
         column.separator()
         choice(column, limb, "obstacles", context)
         if limb.obstacles is not None:
+            for ob in [ob for ob in limb.obstacles.all_objects if not rig_limb.has_volume(ob)][:_MOST_NAMED]:
+                paragraph(column, f"'{ob.name}' has no volume and does not count", context, "INFO")
             column.prop(limb, "obstacle_margin")
             column.prop(limb, "obstacle_weight", slider=True)
 
@@ -243,7 +247,8 @@ class VIEW3D_PT_ik_triangulation_joint(LimbPanel, Panel):
         elif joint.source == "CONSTRAINT":
             _draw_constraint(column, bone, context)
         else:
-            _draw_own_limits(column, joint, preferences.shows_all(context, limb))
+            in_body = is_in_body(active_bone(context))
+            _draw_own_limits(column, joint, preferences.shows_all(context, limb), in_body)
         if limb.effort_weight or joint.mass != 1.0 or preferences.shows_all(context, limb):
             column.prop(joint, "mass")
         for note in freedom.limit_notes([bone] if bone else []):
@@ -294,7 +299,7 @@ def _draw_limit(column: UILayout, limit: bpy.types.Constraint) -> None:
             ends.prop(limit, f"max_{axis}", text="Maximum")
 
 
-def _draw_own_limits(column: UILayout, joint: bpy.types.PropertyGroup, all_of_it: bool) -> None:
+def _draw_own_limits(column: UILayout, joint: bpy.types.PropertyGroup, all_of_it: bool, in_body: bool) -> None:
     """Draw the values used by this kind of joint."""
     column.prop(joint, "kind")
     if joint.kind == "HINGE":
@@ -302,8 +307,8 @@ def _draw_own_limits(column: UILayout, joint: bpy.types.PropertyGroup, all_of_it
     elif joint.kind == "CONE":
         column.prop(joint, "swing")
     elif joint.kind == "EULER":
-        if joint.order != joint.bl_rna.properties["order"].default or all_of_it:
-            column.prop(joint, "order")
+        if all_of_it or (joint.order != joint.bl_rna.properties["order"].default and not in_body):
+            column.prop(joint, "order")  # that of a body is as Set Up Body found it
         column.prop(joint, "minimum")
         column.prop(joint, "maximum")
     if joint.kind in {"HINGE", "CONE"}:

@@ -23,6 +23,7 @@ _TABS = 60.0  # of the tabs and the margins
 _ICON = 20.0
 _USUAL = 260.0  # of a sidebar as Blender opens it
 _NARROW = 230.0  # up to which there is no room for all columns
+_ALL_LINES = 1000
 _WIDE = 320.0  # above which there is room for more columns
 
 
@@ -113,16 +114,30 @@ def choice(column: UILayout, data: bpy_struct, name: str, context: Context) -> N
         column.prop(data, name)
 
 
-def paragraph(column: UILayout, text: str, context: Context, icon: str = "NONE", room: float | None = None) -> None:
-    """Draw a text, wrapped at the width of the sidebar or at so much `room` [pixels at 1x interface scale]."""
+def paragraph(
+    column: UILayout,
+    text: str,
+    context: Context,
+    icon: str = "NONE",
+    room: float | None = None,
+    most: int = _ALL_LINES,
+) -> int:
+    """Draw a text, wrapped at the width of the sidebar or at so much `room` [pixels at 1x interface scale].
+
+    Of more than `most` lines the rest is left out, with an ellipsis. Returns the number of lines.
+    """
     text = translated(text)
     lines = column.column(align=True)
     lines.scale_y = 0.8
     scale = _scale(context)
     room = (room or _width(context) - _TABS) - (_ICON if icon != "NONE" else 0.0)
     blf.size(_FONT, context.preferences.ui_styles[0].widget.points * scale)
-    for number, line in enumerate(wrapped(text, lambda part: blf.dimensions(_FONT, part)[0] <= room * scale)):
+    found = list(wrapped(text, lambda part: blf.dimensions(_FONT, part)[0] <= room * scale))
+    if len(found) > most:
+        found = [*found[: most - 1], f"{found[most - 1]} …"]
+    for number, line in enumerate(found):
         lines.label(text=line, icon="BLANK1" if number and icon != "NONE" else icon)
+    return len(found)
 
 
 def wrapped(text: str, fits: Callable[[str], bool]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from bpy.types import Context, Object, Panel, PoseBone, UILayout
 from ...errors import IKError
 from ...jobs import setup
 from ...jobs.live import following as live
+from ...jobs.shots import writing
 from ...presets import SUBDIR, SUFFIX
 from ...rig import keyframes, layers
 from ...rig import limb as rig_limb
@@ -44,7 +45,11 @@ from ..operators.limbs import (
     POSE_OT_ik_triangulation_target_add,
     limb_label,
 )
-from ..operators.target import POSE_OT_ik_triangulation_limb_choose, POSE_OT_ik_triangulation_target_select
+from ..operators.target import (
+    POSE_OT_ik_triangulation_limb_choose,
+    POSE_OT_ik_triangulation_target_key,
+    POSE_OT_ik_triangulation_target_select,
+)
 from ..translation import translated
 from .layout import SidebarPanel, choice, is_narrow, paragraph
 from .lists import VIEW3D_UL_ik_triangulation_limbs
@@ -53,6 +58,7 @@ _UNITS = 16  # width of the popover, in buttons of one icon
 _ROOM = 280.0  # for its texts [pixels at 1x interface scale]
 
 _MOST_ROWS = 3  # of the list of limbs, until it is dragged longer
+_MOST_WARNINGS, _MOST_LINES = 3, 6  # of a result, all of whose warnings are among its details
 _LABEL = 0.22  # width of the target's label
 _TALL = 1.5  # height of the buttons that matter most
 
@@ -83,6 +89,8 @@ class VIEW3D_PT_ik_triangulation_result(Panel):
         result = latest(bone.id_data, bone.name)
         for number, line in enumerate(result.lines):
             paragraph(column, line, context, "BLANK1" if number else result.icon, _ROOM)
+        for warning in result.warnings:
+            paragraph(column, warning, context, "INFO" if writing.is_note(warning) else "ERROR", _ROOM)
         if result.report.hips:
             return
         paragraph(column, result.cost(context.scene), context, "DRIVER_ROTATIONAL_DIFFERENCE", _ROOM)
@@ -90,8 +98,8 @@ class VIEW3D_PT_ik_triangulation_result(Panel):
             paragraph(column, line, context, "CON_ROTLIMIT", _ROOM)
 
 
-def draw_result(column: UILayout, result: LastResult) -> None:
-    """Draw the result in one line that opens the details, and the remedy for bones that do not follow the limb."""
+def draw_result(column: UILayout, result: LastResult, context: Context) -> None:
+    """Draw the result in one line that opens the details, the remedy for bones that do not follow, and warnings."""
     row = column.row()
     row.alert = not result.reached
     row.popover(VIEW3D_PT_ik_triangulation_result.__name__, text=translated(result.line), icon=result.icon)
@@ -100,6 +108,13 @@ def draw_result(column: UILayout, result: LastResult) -> None:
         what = translated(f"{len(others) + 1} Properties") if others else first  # all names would be cut off
         text = f"{translated('Set and Key' if result.is_bake else 'Set')} {what}"
         column.operator(POSE_OT_ik_triangulation_follow_set.bl_idname, text=text, icon="KEYINGSET")
+    said = result.warnings[-_MOST_WARNINGS:]  # what was seen in the frames comes last
+    left = _MOST_LINES
+    for number, warning in enumerate(said):
+        icon = "INFO" if writing.is_note(warning) else "ERROR"
+        left -= paragraph(column, warning, context, icon, most=left // (len(said) - number))
+    if len(result.warnings) > len(said):
+        paragraph(column, f"{len(result.warnings) - len(said)} more in the details", context, "BLANK1")
 
 
 class VIEW3D_PT_ik_triangulation(SidebarPanel, Panel):
@@ -234,6 +249,8 @@ def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Cont
     row.operator(POSE_OT_ik_triangulation_solve.bl_idname, text="Pose", icon="CON_KINEMATIC")
     on, single = live.is_live(armature, bone.name), not is_in_body(bone)
     row.operator(POSE_OT_ik_triangulation_live.bl_idname, icon="PAUSE" if on else "PLAY", depress=on)
+    if not bone.ik_triangulation.hold:
+        row.operator(POSE_OT_ik_triangulation_target_key.bl_idname, text="", icon="KEYFRAME")
     problem = live.problem(armature, bone.name)
     if problem:
         paragraph(column, problem, context, "ERROR")
@@ -251,7 +268,7 @@ def _draw_actions(column: UILayout, bone: PoseBone, several: bool, context: Cont
     choice(column, context.window_manager.ik_triangulation_lists, "keys", context)
     result = latest(armature, bone.name)
     if result is not None:
-        draw_result(column, result)
+        draw_result(column, result, context)
     if is_narrow(context):
         _draw_tools(column.row(align=True), context)
 

@@ -36,6 +36,14 @@ def test_a_copy_leaves_the_poses_as_they_are():
     assert all(np.array_equal(getattr(states, name), array) for name, array in zip(ARRAYS, before, strict=True))
 
 
+def test_a_single_pose_that_is_taken_by_its_number_has_a_place_of_its_own():
+    _, states = body_states()
+    one = states.take([0])
+    own = one.take(np.array([0]))
+    own.place += 1.0
+    assert np.array_equal(one.place[:, 0], states.place[:, 0])
+
+
 def test_rotations_are_put_on_the_bases_of_other_poses():
     _, states = batch_of(mixed(2, 6), 8, 2)
     _, other = batch_of(mixed(2, 6), 8, 3)

@@ -6,7 +6,7 @@ import pytest
 
 from ik_triangulation.ui.context import active_bone
 
-from ...rigs import chain_rig, configure, empty, nothing_lost
+from ...rigs import all_keys, chain_rig, configure, curves_of, empty, key_frames, nothing_lost
 from .rebuilt import standard
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
@@ -25,6 +25,16 @@ def test_the_target_is_selected_and_active(locked):
     assert (bpy.context.active_object, bpy.context.selected_objects) == (target, [target])
     assert (bpy.context.mode, rig.mode) == ("OBJECT", "OBJECT" if locked else "POSE")
     assert active_bone(bpy.context) == rig.pose.bones["Bone 3"]
+
+
+def test_the_target_is_keyed_at_this_frame_and_the_bones_are_not():
+    rig, target = standard()
+    target.animation_data_clear()
+    bpy.context.scene.frame_set(7)
+    assert bpy.ops.pose.ik_triangulation_target_key() == {"FINISHED"}
+    assert {curve.data_path for curve in curves_of(target)} == {"location", "rotation_euler"}
+    assert {tuple(key_frames(curve)) for curve in curves_of(target)} == {(7,)}
+    assert not all_keys(rig)
 
 
 def test_a_control_bone_of_the_rig_is_selected_in_pose_mode():

@@ -14,7 +14,7 @@ from ik_triangulation.ui.operators.bake import POSE_OT_ik_triangulation_follow_s
 from ...bodies import set_up_rig
 from ...layouts import drawn, recorded
 from ...rigs import select
-from .states import MAIN, panel, standard
+from .states import MAIN, ONLY_RESULT, panel, standard
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -31,7 +31,7 @@ def test_each_tip_can_be_held_and_let_go_of_and_held_again():
     bpy.context.view_layer.update()
     assert body_of(rig, "hand.L").held == ("foot.R",)
     assert drawn(panel("_body")).count("hold") == 4
-    assert drawn(panel("_body"))[-3:] == ["balance", "floor", "heels"]
+    assert drawn(panel("_body"))[-5:] == ["balance", "floor", "heels", "look_at_hands", "swing_arms"]
     rig.ik_triangulation.hips_motion = "FIXED"
     assert "hips_motion" in drawn(panel("_body"))
     select(rig, "foot.R", active="foot.R")
@@ -49,6 +49,33 @@ def test_the_result_names_the_hands_that_are_off_and_by_how_much():
     assert line.startswith("Missed: hand.L ")
     bpy.ops.pose.ik_triangulation_bake()
     assert latest(rig, "foot.R").line.startswith("Missed at 6 frames: hand.L ")
+
+
+def test_what_a_result_warns_of_is_below_it_in_a_few_lines_and_whole_in_its_details_and_is_reported_last(capfd):
+    rig = set_up_rig()
+    bones = rig.pose.bones
+    bones["foot.L"].ik_triangulation.solver = bones["hand.L"].ik_triangulation.solver = "CCD"
+    bones["hand.L"].ik_triangulation.target.location = (0.5, -5.0, 1.0)
+    bpy.ops.pose.ik_triangulation_solve()
+    warnings = latest(rig, "hand.L").warnings
+    assert len(warnings) == 2, warnings
+    assert [tip for tip, of in latest(rig, "hand.L").report.tips.items() if of.missed] == ["hand.L"], "feet stay"
+    below = drawn(MAIN)[drawn(MAIN).index(latest(rig, "hand.L").line) + 1 :]
+    assert len(below) <= 6, below
+    assert below[2].endswith(" …")
+    assert [warnings[0].startswith(below[0]), warnings[1].startswith(below[3])] == [True, True]
+    assert " ".join(warnings) in " ".join(drawn(ONLY_RESULT))
+    said = [line for line in capfd.readouterr().out.splitlines() if line.startswith(("Info: ", "Warning: "))]
+    assert said[-2:] == [f"Warning: {warning}" for warning in warnings]
+
+
+def test_a_thickness_that_a_result_names_is_there_to_be_set():
+    rig = set_up_rig()
+    bpy.ops.pose.ik_triangulation_solve()
+    assert "thickness" not in drawn(panel("_body"))
+    report = replace(latest(rig, "hand.L").report, warnings=["Lead its target around the body, or lower Thickness."])
+    remember_result(report, rig, bpy.context.scene)
+    assert "thickness" in drawn(panel("_body"))
 
 
 def test_where_the_character_does_not_follow_the_result_has_a_warning_sign_and_names_the_bone():

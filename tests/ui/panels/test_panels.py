@@ -149,7 +149,7 @@ def test_what_does_not_count_is_greyed_out_or_not_there():
     _, _, limb = standard()
     main, goal, posture = MAIN, panel("_goal"), panel("_posture")
     advanced, keys, joints = panel("_advanced"), panel("_keys"), panel("_joint")
-    assert drawn(main)[-7:] == ["Target", "target", "target_select", "solve", "live", "bake", "keys"]
+    assert drawn(main)[-8:] == ["Target", "target", "target_select", "solve", "live", "target_key", "bake", "keys"]
     assert drawn(joints)[0] == "chain_count"
     assert "use_selected" not in drawn(joints)
     assert drawn(goal) == [
