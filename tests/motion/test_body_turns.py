@@ -12,7 +12,6 @@ from ik_triangulation.goals.task import PlaceTask
 from ik_triangulation.kinematics.batch import Geometry
 from ik_triangulation.motion.body_easing import eased, is_worth_trading, largest_turns, unsteadiness
 from ik_triangulation.solvers.batch.change import System
-from ik_triangulation.solvers.body.flexing import body_compliance
 from ik_triangulation.solvers.natural.posture import Posture
 from scripts.benchmarks import humanoid
 from scripts.benchmarks.body_goals import FEET, random_path, stands
@@ -69,15 +68,6 @@ def test_a_hasty_turn_is_eased_and_every_goal_kept():
     calmer = finished(eased(FIGURE.tree, Posture(FIGURE.tree, stands(FIGURE, FRAMES)), states, tasks, None))
     assert largest_turns(FIGURE.tree, calmer).max() < 0.8 * largest_turns(FIGURE.tree, states).max()
     assert System(FIGURE.tree, calmer, [task.within(2.0 * task.tolerance) for task in tasks]).met.all()
-
-
-def test_hips_that_a_path_has_firm_sway_less_for_calmer_turns():
-    states, tasks = hasty()
-    firm, posture = body_compliance(FIGURE.tree).copy(), Posture(FIGURE.tree, stands(FIGURE, FRAMES))
-    firm[len(FIGURE.tree.joint_of) :] *= 0.02
-    free, kept = (finished(eased(FIGURE.tree, posture, states, tasks, None, each)) for each in (None, firm))
-    assert kept is not states
-    assert np.abs(kept.place - states.place).max() < 0.5 * np.abs(free.place - states.place).max()
 
 
 def test_frames_away_from_one_that_loses_a_goal_are_eased_all_the_same():
