@@ -51,14 +51,24 @@ _FINE = Descent(iterations=12, stall=4)  # after all rounds
 
 
 def eased(
-    tree: Tree, posture: Posture, states: States, tasks: Sequence[Task], steady: BalanceTask | None
+    tree: Tree,
+    posture: Posture,
+    states: States,
+    tasks: Sequence[Task],
+    steady: BalanceTask | None,
+    compliance: Numbers | None = None,
 ) -> Work[States]:
     """Return the states (F) with calmer turns from frame to frame, or as they are; no frame loses a goal.
 
     Nor do the joints, taken together, travel much less evenly than before, unless that calms turns by far. Of a change
     that costs too much a share is tried, and around a frame that loses a goal for it none. What turns as the reference
-    of the `posture` does is meant so.
+    of the `posture` does is meant so. Hips are as firm as the `compliance` (k, 1) of the path has them: they would sway
+    for a calmer leg.
     """
+    firmly = np.ones((tree.columns, 1))
+    if compliance is not None:
+        hips = np.append(tree.joint_of == 0, np.ones(tree.columns - len(tree.joint_of), bool))
+        firmly[hips] = np.minimum(compliance[hips] / np.maximum(tree.compliance.reshape(-1, 1)[hips], 1e-300), 1.0)
     meant = _turns(tree, posture.reference)
     for _ in range(_PASSES):
         then = _Calm.of(tree, states, meant)
@@ -67,7 +77,7 @@ def eased(
         frames = np.flatnonzero(moving)
         if not len(frames):
             break
-        firm = _stiffened(tree, haste[:, moving[1:]].max(1))
+        firm = firmly * _stiffened(tree, haste[:, moving[1:]].max(1))
         tried, goals = states.copy(), [task.take(frames) for task in tasks]
         here = posture.take(frames)
         for _ in range(_ROUNDS):

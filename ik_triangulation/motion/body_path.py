@@ -169,7 +169,7 @@ def _clear(shot: Shot, states: States, asked: Sequence[Task]) -> Work[BodyPath]:
 def _calmed(work: _Path, states: States) -> Work[States]:
     """Return the states with hasty turns eased, and with limbs posed alone once more where that is as calm."""
     tree = work.tree
-    calmer = yield from eased(tree, Posture(tree, work.given), states, work.precise, work.steady)
+    calmer = yield from eased(tree, Posture(tree, work.given), states, work.precise, work.steady, work.compliance)
     if calmer is states:
         return states
     posed = yield from work.with_swivels(calmer)  # an average over time does not know of hinges

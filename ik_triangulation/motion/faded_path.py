@@ -40,7 +40,7 @@ from ..kinematics.batch.algebra import at, conjugated, exponential, lengths, pro
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import precisely
 from ..solvers.body.flexing import body_compliance
-from ..solvers.body.floor import kept_above
+from ..solvers.body.floor import Floor, kept_above
 from ..solvers.body.priorities import POSTURE_GAIN, exactly
 from ..solvers.natural.looking import turned_to_hands
 from ..solvers.natural.posture import Posture, Relaxation, time_weight
@@ -325,9 +325,16 @@ def _seam(tree: Tree, states: States) -> float:
 
 
 def standing(
-    body: Body, reference: States, held: Sequence[Task], influence: Mapping[int, Numbers], fps: float
+    body: Body,
+    reference: States,
+    held: Sequence[Task],
+    influence: Mapping[int, Numbers],
+    fps: float,
+    floor: Floor | None = None,
 ) -> Work[States]:
     """Return a reference of F poses with the limbs of `held` tasks turned to meet them, on hips that stay.
+
+    A `floor` counts for these limbs alone.
 
     The limbs are the joints that lead to the tips of the tasks alone, not those that are shared, as hips and spine.
     `influence` (F) is that of each tip, by its number. Tasks that cannot be met come as near as they can.
@@ -342,7 +349,9 @@ def standing(
     legs = replace(body, joints=tuple(joints), hips_motion="FIXED").tree
     rotations = tree.rotations(reference)
     posed = _posed(legs, rotations, reference)
-    found, _ = yield from faded_path(Shot(tree=legs, reference=posed, tasks=held, influence=shares, fps=fps))
+    floor = floor and floor.of_joints(own)
+    shot = Shot(tree=legs, reference=posed, tasks=held, influence=shares, floor=floor, fps=fps)
+    found, _ = yield from faded_path(shot)
     return _posed(tree, legs.rotations(found), reference)
 
 

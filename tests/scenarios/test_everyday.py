@@ -73,3 +73,18 @@ def test_who_climbs_by_four_empties_stays_behind_the_ladder():
         shot = job_shots.baked("ladder")
     for pose in shot.shown[9::10]:
         assert pose["spine"][0].translation.y > pose["hand.L"][1].y + 0.2
+
+
+def test_who_steps_over_something_goes_over_the_foot_that_stands_and_no_farther():
+    with scenes.extension():
+        shot = job_shots.baked("step over")
+    aside = [pose["spine"][0].translation.x for pose in shot.shown]
+    foot = shot.before["foot.L"][1].x
+    assert -0.75 * foot < min(aside) < -0.4 * foot
+    assert 0.4 * foot < max(aside) < 0.75 * foot
+
+
+def test_knees_go_aside_and_not_through_the_floor_for_hips_that_are_keyed_low():
+    with scenes.extension():
+        shot = job_shots.baked("push-up")
+    assert min(pose[f"shin.{side}"][0].translation.z for pose in shot.shown for side in "LR") > -0.02

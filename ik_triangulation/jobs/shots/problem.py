@@ -127,6 +127,7 @@ class BodyProblem:
             self.held_frames = with_contacts(rig, self.body, contacts, samples, self.held_frames)
             if contacts.ground and rig.hips_motion != "FIXED":
                 self.reference = lifted(self.reference, contacts.ground, samples)
+        self._by_hand = self.reference
         self._bent = list(dict.fromkeys([*rig.planted, *self._carriers]))
         self._stands = not self._bent
         self.turned_toes = set[str]()  # those that are turned back in the rotations that were read last
@@ -155,13 +156,11 @@ class BodyProblem:
         return found
 
     @cached_property
-    def _bounds(self) -> tuple[BalanceTask | None, Thickness | None, Floor | None]:
-        """Balance, thickness and floor, of which what the reference itself exceeds is exempt, as a run."""
+    def _bounds(self) -> tuple[BalanceTask | None, Thickness | None]:
+        """Balance and thickness, of which what the reference itself exceeds is exempt, as a run."""
         begin, steady = Geometry.of(self.body.tree, self.reference), self.balance()
-        thickness, floor = thickness_of(self.body, self.rig.thickness), None
-        if self.rig.floor:
-            floor = floor_of(self.body, self.rig.held, self.held_frames, begin, self.samples.influence)
-        return steady and steady.allowing(begin), thickness and thickness.allowing(begin), floor
+        thickness = thickness_of(self.body, self.rig.thickness)
+        return steady and steady.allowing(begin), thickness and thickness.allowing(begin)
 
     def avoid(self, avoided: Mapping[str, Sequence[Avoid]]) -> None:
         """Have limbs stay out of these obstacles alone, by the names of the tips at each frame, by their influence."""
@@ -214,10 +213,13 @@ class BodyProblem:
         """The thickness of the body, with the obstacles of its limbs; None without any of these."""
         return with_obstacles(self.body, self._bounds[1], self.rig.thickness, self._obstacles)
 
-    @property
+    @cached_property
     def floor(self) -> Floor | None:
-        """The floor that the body stays above; None without one."""
-        return self._bounds[2]
+        """The floor that the body stays above, but where the animation itself is lower; None without one."""
+        if not self.rig.floor:
+            return None
+        begin = Geometry.of(self.body.tree, self._by_hand)
+        return floor_of(self.body, self.rig.held, self.held_frames, begin, self.samples.influence)
 
     def place_of(self, states: States, bone: str, frame: float) -> Matrix | None:
         """Return the world matrix (4x4) of a bone at a frame in solved states; None at frames that are not solved."""
@@ -328,7 +330,7 @@ class BodyProblem:
         if self._stands:
             return
         held = self.held_tasks(self._bent)
-        self.reference = yield from standing(self.body, self.reference, held, self._influence, fps)
+        self.reference = yield from standing(self.body, self.reference, held, self._influence, fps, self.floor)
         self._stands = True
         for name in ("_bounds", "thickness"):
             self.__dict__.pop(name, None)

@@ -43,7 +43,8 @@ _COMPLIANCE = {
     Part.FOOT: 0.75,
 }
 
-_FIRM, _ASIDE = 0.05, 0.02  # shares of compliance in a reach: of legs, and of the way of the hips aside
+# Shares of compliance in a reach: of legs that stand, of those that crouch, and of the way of the hips aside.
+_FIRM, _CROUCHED, _ASIDE = 0.05, 0.3, 0.02
 _PART = 0.2  # amount from which on legs crouch, and an arm does not reach alone
 _PELVIS = 0.02  # compliance of joints between the hips and a thigh, which in people and animals are one bone
 _OFF_HINGE = 0.05  # share of compliance of an elbow or knee off the hinge that its limits give it
@@ -128,13 +129,14 @@ def firm(tree: Tree, compliance: Numbers, amounts: Numbers, left: Numbers) -> Nu
 
     For a reach a body turns, leans and crouches by `amounts` (4, F), of which the last one is the crouch. What is left
     is for its arm and trunk: knees would bend for so much of it, as they are easy to bend, and where the arm alone does
-    it, the hips would go aside. In a crouch legs are as they were.
+    it, the hips would go aside. Legs that crouch are less firm; were they free, hips would go far ahead on lifted heels
+    for a hand on the floor, in some frames and not in those beside.
     """
     parts, turning = parts_of_body(tree), len(tree.joint_of)
     stands, alone = (max(1.0 - most / _PART, 0.0) for most in (amounts[-1].max(), np.abs(amounts).max()))
     shares = np.ones(len(compliance))
     legs = np.array([part in (Part.THIGH, Part.SHIN) for part in parts])
-    shares[:turning][legs[tree.joint_of]] = _FIRM**stands
+    shares[:turning][legs[tree.joint_of]] = _CROUCHED * (_FIRM / _CROUCHED) ** stands
     shares[turning:] = _ASIDE ** (alone * (tree.root_ways @ left) ** 2)
     return compliance * shares[:, None]
 

@@ -3,7 +3,8 @@
 
 Joints and reaching tips stay above the floor, a horizontal plane at each frame, the hips by a quarter of a leg; but not
 the fingers of a hand that reaches. Goals below it are raised to it, so a hand stops at the floor. What the animation
-itself has lower may be as low as that.
+itself has lower may be as low as that; but where it has a held foot far from where this is held, as where hips are
+keyed and legs hang from them, it does not tell how low a leg is to be.
 
 Where goals lead the feet, a foot is taken to stand the more, the lower its goal is beside where the pose has it. In a
 step the weight goes over to that one, and the hips sink by what the other leg lacks. Source: none.
@@ -22,7 +23,7 @@ from ...kinematics import Body
 from ...kinematics.arrays import Columns, Indices, Mask, Numbers, averaged_in_time
 from ...kinematics.batch import Geometry, States, Tree
 from ...kinematics.batch.algebra import at, lengths
-from ...kinematics.body_anatomy import ARM_PARTS, Part
+from ...kinematics.body_anatomy import ARM_PARTS, LEG_PARTS, Part
 from .flexing import length_of, parts_of_body, two_part_limbs, wrist_of
 
 _HIPS = 0.25  # of the leg: least height of the hips
@@ -66,6 +67,10 @@ class Floor:
         above = self.points.above(geometry) - self.points.heights
         low: Indices = np.flatnonzero(above.min(1) < _NEAR * geometry.tree.size)
         return self.points.of_points(low) if len(low) else None
+
+    def of_joints(self, those: Mask) -> Floor:
+        """The floor of points of those of the joints (n)."""
+        return Floor(self.points.of_points(np.flatnonzero(those[self.points.joints])), self.tips)
 
     def take(self, columns: Columns) -> Floor:
         """The floor of those poses."""
@@ -116,7 +121,9 @@ def floor_of(
     hanging: Mask = tree.above[ends].sum(0) > np.isin(np.arange(len(is_foot)), ends)  # as fingers
     joints = np.flatnonzero(~standing & ~hanging)
     least = height + _HIPS * min(legs) * (joints == 0)[:, None]
-    least = np.minimum(least, np.einsum("i,nif->nf", up, reference.heads[joints]))
+    least = np.minimum(
+        least, np.einsum("i,nif->nf", up, reference.heads[joints]) + _astray(body, held, frames, reference)[joints]
+    )
     reaching = [number for number in reaching if not hanging[tree.tips[number].joint]]
     places = np.array([tree.tips[number].place[:] for number in reaching]).reshape(-1, 3)
     bound = FloorTask(
@@ -127,6 +134,20 @@ def floor_of(
         tolerance=np.array([_TOLERANCE * tree.size]),
     )
     return Floor(bound, tips)
+
+
+def _astray(body: Body, held: Sequence[str], frames: Numbers, reference: Geometry) -> Numbers:
+    """Distances (n, F) of held tips from where the reference has them, of the joints of their arms and legs; else 0."""
+    tree, parts = body.tree, parts_of_body(body.tree)
+    is_limb: Mask = np.array([part in ARM_PARTS + LEG_PARTS for part in parts])
+    found = np.zeros((len(parts), len(reference.states)))
+    for tip in map(body.tip, held):
+        frame = frames[tip.joint]
+        place = np.einsum("ijf,j->if", frame[:, :3], np.array(tip.place)) + frame[:, 3]
+        away = lengths(place - reference.tip(body.number_of[tip.name]))
+        own = is_limb & tree.above[:, tip.joint]
+        found[own] = np.maximum(found[own], away * (away > _TOLERANCE * tree.size))
+    return found
 
 
 def kept_above(floor: Floor | None, tasks: Sequence[Task], geometry: Geometry) -> list[Task]:

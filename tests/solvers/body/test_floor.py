@@ -85,8 +85,18 @@ def test_what_the_animation_has_lower_may_be_as_low_as_that():
     pelvis = NAMES["pelvis"]
     assert bound_of(found, "pelvis") == pytest.approx(lying.heads[pelvis, 2])
     assert bound_of(found, "head") == pytest.approx([sole()])
-    assert bound_of(found, "shin.L") == pytest.approx(lying.heads[NAMES["shin.L"], 2])
-    assert not found.crossed(lying)
+    trunk = [NAMES[name] for name in ("pelvis", "spine 1", "spine 2")]
+    assert not found.of_joints(np.isin(np.arange(len(FIGURE.joints)), trunk)).crossed(lying)
+
+
+def test_a_leg_that_hangs_from_lowered_hips_may_be_as_low_only_as_if_its_foot_were_where_it_is_held():
+    sunk = 0.9
+    found, planted, lying = floor(0.0, reference=standing(-sunk)), floor(0.0), standing(-sunk)
+    for joint in ("thigh.L", "shin.R"):
+        assert bound_of(found, joint) == pytest.approx(bound_of(planted, joint))
+    assert bound_of(found, "spine 2") == pytest.approx(np.minimum(sole(), lying.heads[NAMES["spine 2"], 2]))
+    some = found.of_joints(np.arange(len(FIGURE.joints)) == NAMES["shin.L"])
+    assert some.points.joints.tolist() == [NAMES["shin.L"]]
 
 
 def test_without_feet_there_is_none_and_where_they_do_not_count_it_goes_away():
