@@ -105,7 +105,7 @@ def _propose(armature: str) -> _Answer:
 
 
 def _set_up(armature: str, tips: Sequence[str] = (), target: str = "", relax_arms: bool = True) -> _Answer:
-    """Set up a limb for each of the tips, or without any a body of hands, feet and head, whose spread arms then hang."""
+    """Set up a limb for each of the tips, or without any a body of hands, feet and head, whose arms hang if spread."""
     rig = _rig(armature)
     if tips:
         made = add_limbs(rig, list(tips), _object(target) if target else None)
