@@ -135,7 +135,9 @@ def measure_body_pose(rig: RigBody, samples: BodySamples, problem: BodyProblem, 
     shown = shown_frames(rig, matrices_of(rig.armature.evaluated_get(depsgraph), rig.bones)[..., None])
     for name in rig.held:
         row = rig.bones.index(name)
-        slips, turns = slips_and_turns(shown[row], problem.held_places.foot(row, name, shown, sizes[row]), sizes[row])
+        slips, turns = slips_and_turns(
+            shown[row], problem.held_places.foot(row, name, shown, rig.ball(name)), sizes[row]
+        )
         tolerances, due = held_tolerances(rig, name, problem.body.reach(name)), samples.influence[name] == 1.0
         tips[name] = judged_tip(rig, name, (slips, turns), tolerances, [frame], counted=due)
     for limb in rig.limbs:

@@ -160,8 +160,9 @@ def _led_to(shot: Shot, states: States, end: int, is_loop: bool) -> Work[States]
     """Return states whose first or last one is as in the reference, with those beside it led there.
 
     What that one changes by fades out over the others, in a loop over all around its seam, else over so many that it
-    adds a share of the fastest turn to theirs. If it costs calm or a goal, as where goals leave at once and fast, the
-    states stay as they are.
+    adds a share of the fastest turn to theirs. If that costs calm it fades out as without a loop, and over fewer; the
+    calmest way is taken that turns no faster than the pop that would be left. If all cost that or a goal, as where
+    goals leave at once and fast, the states stay as they are.
     """
     tree, posture = shot.tree, Posture(shot.tree, shot.reference)
     offsets, wanted = posture.offsets(states), precisely(tree, _as_met(shot, states))
@@ -170,23 +171,32 @@ def _led_to(shot: Shot, states: States, end: int, is_loop: bool) -> Work[States]
         return states
     before, away = _haste(tree, states), np.abs(np.arange(len(states)) - end)
     allowed = np.maximum(_HARDLY * before, np.minimum(_HASTIER * before, _HASTY))
+    pop = states.take([end, end]).copy()
+    pop.put([1], shot.reference.take([end]))
+    worst = np.maximum(allowed, _haste(tree, pop))
     widest = max(_around_ends(shot), 1)
-    width = widest if is_loop else min(max(_STEEPEST * most / (_ADDED * before.max()), _LEAST_LED), widest)
-    share = _led(np.maximum(1.0 - away / width, 0.0), is_loop)
-    frames = np.flatnonzero(share)
-    for steps in _STEPS_TO_END:
-        led = posture.take(frames).states(offsets[:, frames] - share[frames] * offsets[:, [end]])
-        led = _brought_to(shot, led, [task.take(frames) for task in wanted], frames, steps)
-        yield
-        found = states.copy()
-        found.put(frames, led)
-        found.put([end], shot.reference.take([end]))
-        is_calm = (_haste(tree, found) <= allowed).all()
-        every = [*shot.tasks, shot.steady] if shot.steady else shot.tasks
-        kept = is_calm and _keeps(tree, every, states, found) and not _crosses_floor(shot, frames, led)
-        if kept and not _is_deeper(shot, states, found, end):
-            return found
-    return states
+    width = min(max(_STEEPEST * most / (_ADDED * before.max()), _LEAST_LED), widest)
+    every = [*shot.tasks, shot.steady] if shot.steady else shot.tasks
+    best, least = states, np.inf
+    for wide, is_level in ((float(widest), True), (width, False), (0.5 * width, False))[not is_loop :]:
+        share = _led(np.maximum(1.0 - away / wide, 0.0), is_level)
+        frames = np.flatnonzero(share)
+        for steps in _STEPS_TO_END:
+            led = posture.take(frames).states(offsets[:, frames] - share[frames] * offsets[:, [end]])
+            led = _brought_to(shot, led, [task.take(frames) for task in wanted], frames, steps)
+            yield
+            found = states.copy()
+            found.put(frames, led)
+            found.put([end], shot.reference.take([end]))
+            haste = _haste(tree, found)
+            hasty = float((haste / allowed).max())
+            if hasty >= least or (haste > worst).any() or not _keeps(tree, every, states, found):
+                continue
+            if not _crosses_floor(shot, frames, led) and not _is_deeper(shot, states, found, end):
+                best, least = found, hasty
+            if least <= 1.0:
+                return best
+    return best
 
 
 def _is_deeper(shot: Shot, before: States, states: States, end: int) -> bool:

@@ -22,10 +22,10 @@ from .anatomy.skeleton import parts_by_name
 from .armature import Channels, channels_of, find_bone, is_flat, locating, next_scale, uniform_scale
 from .freedom import freedom_of, mass_of, stiffness_of
 from .limb import Limb
-from .stance import body_anatomy
+from .stance import body_anatomy, stance_of
 
+_TOES = "toe", "foot"  # what the bone of toes is called below the one of a foot
 _STAYS = 1e-5  # deviation of a scale from 1, or from another one, that is none
-_AT_TAIL = 0.2  # of a foot's length: distance of a toe from its tail
 
 
 ContactSupport = tuple[Object, str]  # an object, or one of its bones, that a tip is in contact with
@@ -202,24 +202,40 @@ class RigBody:
 
     @cached_property
     def toes(self) -> dict[str, str]:
-        """The bones of toes, by those of the planted feet at whose tails they are, that may lift their heels."""
+        """The bones of toes, by those of the planted feet that they hang on, that may lift their heels.
+
+        Of several ahead of the ankle it is the one that begins nearest to the tail of the foot.
+        """
         if not self.heels or not self.planted:
             return {}
-        known, every = rest_body(self.armature), self.armature.data.bones
-        found = {}
-        for foot in self.planted:
-            bone = every[foot]
-            for child in bone.children:
-                part = known.part(child.name)
-                near = (child.head_local - bone.tail_local).length <= _AT_TAIL * bone.length
-                if (
-                    part is not None
-                    and part.part == "toe"
-                    and near
-                    and _turns_freely(self.armature.pose.bones[child.name])
-                ):
-                    found[foot] = child.name
+        known, every, found = rest_body(self.armature), self.armature.data.bones, {}
+        front, _ = stance_of(self.armature)
+        for bone in (every[foot] for foot in self.planted):
+            for child in sorted(bone.children, key=lambda child: -(child.head_local - bone.tail_local).length):
+                part, is_ahead = known.part(child.name), front.dot(child.head_local - bone.head_local) > 0.0
+                is_toe = part is not None and part.part in _TOES
+                if is_ahead and is_toe and _turns_freely(self.armature.pose.bones[child.name]):
+                    found[bone.name] = child.name
         return found
+
+    def has_ball(self, foot: str) -> bool:
+        """Tell whether it is known about what a foot lifts its heel: its toes, or a tail that is ahead of the ankle and
+        below it. Tails of imported feet may be anywhere.
+        """
+        front, up = stance_of(self.armature)
+        bone = self.armature.data.bones[foot]
+        way = bone.tail_local - bone.head_local
+        return foot in self.toes or (front.dot(way) > 0.0 and up.dot(way) < 0.0)
+
+    def ball(self, tip: str) -> Vector:
+        """The place about which a foot lifts its heel, in the frame of its bone, scaled: where its toes begin.
+
+        Of other tips, and of feet without toes, that is the tail.
+        """
+        bone, toe = self.armature.data.bones[tip], self.toes.get(tip)
+        if toe is None:
+            return Vector((0.0, self.length(tip), 0.0))
+        return self.sizes[tip] * (bone.matrix_local.inverted() @ self.armature.data.bones[toe].head_local)
 
     @cached_property
     def carrying(self) -> frozenset[str]:
@@ -354,12 +370,11 @@ class BodyRest:
         return freedom if freedom.moves or isinstance(freedom, Locked) else Free()
 
     def _tip(self, name: str, number: int) -> BodyTip:
-        """Return the tip at a bone's tail, standing on head and tail of the bone and of those below."""
+        """Return the tip at a bone's tail or ball, standing on head and tail of the bone and of those below."""
         bone = self.rig.armature.data.bones[name]
         back, size = bone.matrix_local.inverted(), self.rig.sizes[name]
         ends = [end for each in (bone, *bone.children) for end in (each.head_local, each.tail_local)]
-        place = Vector((0.0, self.rig.length(name), 0.0))
-        return BodyTip(name, number, place, Quaternion(), tuple(size * (back @ end) for end in ends))
+        return BodyTip(name, number, self.rig.ball(name), Quaternion(), tuple(size * (back @ end) for end in ends))
 
     def _masses(self) -> list[float] | None:
         """Return the masses of the bones by their names; None where these do not tell the parts of a body."""

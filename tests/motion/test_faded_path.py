@@ -158,6 +158,17 @@ def test_a_first_or_last_frame_whose_pose_is_right_stays_and_no_step_becomes_lar
     assert changed >= 2, "without that they would not stay"
 
 
+@pytest.mark.parametrize("count", [12, 14])
+def test_a_loop_that_begins_right_and_hurries_begins_and_ends_so_no_faster_than_it_would_pop(count):
+    shot = lowered(stands(FIGURE, count), 0.5 - 0.5 * np.cos(np.linspace(0.0, 2.0 * np.pi, count)))
+    loose = finished(body_path(shot))[0]
+    states, met = finished(faded_path(shot))
+    assert met.all()
+    assert max(each[[0, -1]].max() for each in off_reference(shot, states)) < 1e-6
+    pop = off_reference(shot, loose)[0][0]
+    assert np.degrees(largest_turns(TREE, states).max()) < max(pop, 1.25 * np.degrees(largest_turns(TREE, loose).max()))
+
+
 def test_a_loop_that_begins_right_begins_and_ends_so_at_one_speed():
     t = np.linspace(0.0, 2.0 * np.pi, 49)
     shot = lowered(stands(FIGURE, 49), 0.5 - 0.5 * np.cos(t))

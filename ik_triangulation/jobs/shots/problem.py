@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Object, PropertyGroup, Scene
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ...cooperative import Work
 from ...errors import ChainError
@@ -68,8 +68,8 @@ class HeldPlaces(NamedTuple):
     heels: Mapping[str, Heel]
     carried: Callable[[Numbers], Numbers] | None = None
 
-    def foot(self, number: int, name: str, shown: Numbers, length: float) -> Numbers:
-        """Return the frames (3, 4, S) at which the bone of a held tip of this length is held, its tail in place.
+    def foot(self, number: int, name: str, shown: Numbers, ball: Vector) -> Numbers:
+        """Return the frames (3, 4, S) at which the bone of a held tip is held, its `ball` (in its own frame) in place.
 
         `number` is the bone's, and `shown` (n, 3, 4, S) are all bones as they are.
         """
@@ -78,7 +78,7 @@ class HeldPlaces(NamedTuple):
             return frame
         turned = np.empty((*frame.shape[:2], shown.shape[-1]))
         turned[:, :3] = self.heels[name].turned(frame[:, :3], shown[:, :, 3])
-        turned[:, 3] = frame[:, 3] + length * (frame[:, 1] - turned[:, 1])
+        turned[:, 3] = frame[:, 3] + np.einsum("ijf,j->if", frame[:, :3] - turned[:, :3], np.array(ball))
         return turned
 
 
@@ -255,7 +255,7 @@ class BodyProblem:
         for name in self.rig.planted:
             tip = self.body.tip(name)
             leg = next((limb for limb in anatomy.limbs if limb.has_end and limb.end == tip.joint), None)
-            if leg is None or anatomy.parts[leg.upper] != Part.THIGH:
+            if leg is None or anatomy.parts[leg.upper] != Part.THIGH or not self.rig.has_ball(name):
                 continue
             shin = rest[tip.joint, :, :3].T @ (rest[leg.middle, :, 3] - rest[leg.end, :, 3])
             foot = self.held_frames[tip.joint][:, :3]

@@ -185,7 +185,7 @@ def measure_body(
     for name in rig.held:
         row, whole = rig.bones.index(name), np.array([frame in numbers for frame in held.frames])
         length = rig.length(name)
-        slips, turns = slips_and_turns(shown[row], held.foot(row, name, shown, length), length)
+        slips, turns = slips_and_turns(shown[row], held.foot(row, name, shown, rig.ball(name)), length)
         due, tolerances = held.influence[name] == 1.0, held_tolerances(rig, name, body.reach(name))
         here = [held.frames[at] for at in np.flatnonzero(due).tolist()]
         here = [samples.frames[numbers[frame]] if frame in numbers else frame for frame in here]  # whole numbers stay

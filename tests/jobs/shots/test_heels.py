@@ -78,6 +78,24 @@ def test_in_a_squat_the_heels_lift_about_the_balls_and_the_toes_stay():
     assert rig.pose.bones["foot.L"].head.z > heights + 0.02
 
 
+@pytest.mark.parametrize("share", [0.5, 1.5])
+def test_heels_lift_about_where_the_toes_begin_wherever_an_import_has_the_tails_of_feet(share):
+    rig = human_rig(with_head=True)
+    bpy.ops.object.mode_set(mode="EDIT")
+    for side in "LR":
+        foot, toe = (rig.data.edit_bones[f"{name}.{side}"] for name in ("foot", "toe"))
+        toe.use_connect = False
+        foot.tail = foot.head.lerp(foot.tail, share)
+    bpy.ops.object.mode_set(mode="POSE")
+    set_up_body(rig)
+    key_hips(rig, (0.0, 0.0, -0.45))
+    toes, height = matrices(rig, TOES), rig.pose.bones["foot.L"].head.z
+    assert bake_body(body_of(rig, "foot.L"), 1, LAST).reached
+    bpy.context.scene.frame_set(LAST)
+    assert all(np.allclose(now, toes[name], atol=EXACT) for name, now in matrices(rig, TOES).items())
+    assert rig.pose.bones["foot.L"].head.z > height + 0.02
+
+
 def test_feet_in_line_with_their_shins_have_no_heels_to_lift():
     rig = t_pose_rig()
     bpy.ops.object.mode_set(mode="EDIT")
