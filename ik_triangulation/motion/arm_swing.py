@@ -9,6 +9,13 @@ The swings are those of the least energy over time: what is left that turns the 
 of the arms as kinetic energy, and what brings raised arms back to hang, in as long as relaxed ones take, however large
 the figure is. So fast motions are answered, slow ones are not, and what goes fast to another place and stays lets the
 arms hang again. In a walk they swing by a third to two thirds of the angle of the thighs. Masses are those of people.
+
+The pelvis turns about the vertical with the leg that is ahead, by some 5 degrees to either side, and the chest turns
+against it by 3 to 4 degrees (Saunders, Inman and Eberhart 1953, "The major determinants in normal and pathological
+gait"; Murray, Drought and Kory 1964, "Walking patterns of normal men"; Murray 1967, "Gait as a total pattern of
+movement"). That is not for momentum, of which pelvis and thorax have less than a tenth (Bruijn and others 2008,
+"Coordination of leg swing, thorax rotations, and pelvis rotations during gait"), so here both are shares of the angle
+between the legs, which is 45 degrees in such steps. Nobody turns a trunk that is animated, or whose hands are busy.
 """
 
 from __future__ import annotations
@@ -27,8 +34,11 @@ from ..kinematics.arrays import Numbers
 from ..kinematics.batch import Geometry, States
 from ..kinematics.batch.algebra import cross, dot, exponential, lengths, normalized, product, rotate, rotate_back
 from ..kinematics.body_anatomy import HEAD, OF_LIMBS, TRUNK, Part, TwoPartLimb
+from ..solvers.batch.change import System
+from ..solvers.batch.descent import precisely
 from ..solvers.body.clearing import cleared
 from ..solvers.body.flexing import flexion_axes, parts_of_body, two_part_limbs, wrist_of
+from ..solvers.body.priorities import exactly
 from ..solvers.natural.traded import solve_coupled_blocks
 from .shot import Shot
 
@@ -42,6 +52,8 @@ _FIRM = 1e6  # times its weight: an arm that hangs at an end
 _DEEP = 0.02  # of the body's size: depth in the body at which an arm does not swing
 _BESIDE = 0.05  # of its size: what begins nearer to its middle is a neck or a tail
 _STILL = 1e-4  # [rad] of a swing that is none
+_PELVIS, _CHEST = 5.0 / 45.0, -3.5 / 45.0  # turns about the vertical, of the angle between the legs
+_FARTHEST = radians(8.0)  # the most of these turns
 
 
 def swung(shot: Shot, states: States, hanging: Sequence[int], is_loop: bool) -> Work[States]:
@@ -49,8 +61,10 @@ def swung(shot: Shot, states: States, hanging: Sequence[int], is_loop: bool) -> 
     tree, limbs = shot.tree, _free(shot)
     if not limbs or len(states) < 3:
         return states
-    geometry = Geometry.of(tree, states)
-    motion = _Motion(shot, geometry)
+    motion = _Motion(shot, Geometry.of(tree, states))
+    strode = _strode(motion, states, limbs)
+    motion = motion if strode is states else _Motion(shot, Geometry.of(tree, strode))
+    states, geometry = strode, motion.geometry
     arms = [_Arm.of(motion, limb) for limb in limbs if abs(motion.beside(limb)) > _BESIDE * tree.size]
     if not arms:
         return states
@@ -65,6 +79,37 @@ def swung(shot: Shot, states: States, hanging: Sequence[int], is_loop: bool) -> 
         for joint, way in ((arm.limb.upper, turn), (arm.limb.middle, bend)):
             rotations[joint] = normalized(product(rotations[joint], exponential(way)))
     return (yield from _outside(shot, states, tree.posed(rotations, states), {arm.limb.upper for arm in arms}))
+
+
+def _strode(motion: _Motion, states: States, free: Sequence[TwoPartLimb]) -> States:
+    """Return states whose pelvis turns with the leg that is ahead and whose chest turns against it, or as they are.
+
+    They are so where all arms are `free`, and hips and trunk are not animated. No goal is lost for it.
+    """
+    shot, tree = motion.shot, motion.shot.tree
+    limbs, parts, reference = two_part_limbs(tree), parts_of_body(tree), shot.reference
+    legs = [limb for limb in limbs if parts[limb.upper] == Part.THIGH]
+    thighs, ends = [leg.upper for leg in legs], [tip.joint for tip in tree.tips]
+    kept = np.array([part in (Part.HIPS, Part.TRUNK) for part in parts]) & tree.above[:, ends].any(1)
+    turned = np.abs(np.diff(tree.rotations(reference)[kept])).max()
+    may_turn = tree.moves_root and 0 in tree.joint_of and turned <= _STILL
+    if len(legs) != 2 or len(free) + 2 < len(limbs) or motion.stands or not may_turn:
+        return states
+    between = motion.between(legs) - _Motion(shot, Geometry.of(tree, reference)).between(legs)
+    pelvis, chest = (_FARTHEST * np.tanh(share * between / _FARTHEST) for share in (-_PELVIS, -_CHEST))
+    if np.abs(pelvis).max() < _STILL:
+        return states
+    spine = np.flatnonzero(kept & ~tree.above[:, thighs].any(1)).tolist()
+    neck = [joint for joint, part in enumerate(parts) if part == Part.SIMPLE]
+    rotations, frames = tree.rotations(states), motion.geometry.frames
+    for joints, turn in (([0], pelvis), (spine, chest - pelvis), (neck, -chest), *(([j], -pelvis) for j in thighs)):
+        for joint in joints:
+            own = rotate_back(frames[joint][:, :3], motion.up * turn / len(joints))
+            rotations[joint] = normalized(product(rotations[joint], exponential(own)))
+    found, tasks = tree.posed(rotations, states), precisely(tree, shot.tasks)
+    exactly(tree, found, tasks, shot.steady, frames=np.arange(len(states)))
+    met, now = (System(tree, each, shot.tasks).met for each in (states, found))
+    return states if (met & ~now).any() else found
 
 
 def _outside(shot: Shot, states: States, found: States, uppers: Collection[int]) -> Work[States]:
@@ -144,6 +189,15 @@ class _Motion:
     def beside(self, limb: TwoPartLimb) -> float:
         """Return how far on the left of the body a limb begins, on average."""
         return float(dot(self.left, self.geometry.heads[limb.upper] - self.centre).mean())
+
+    def between(self, legs: Sequence[TwoPartLimb]) -> Numbers:
+        """Angle (F) [rad] by which the left one of two legs, from hip to ankle, is ahead of the right one."""
+        found = np.zeros(len(self.geometry.states))
+        for leg in legs:
+            way = wrist_of(self.geometry, leg) - self.geometry.heads[leg.upper]
+            angle = np.arctan2(dot(self.ahead, way), -dot(np.broadcast_to(self.up, way.shape), way))
+            found += np.sign(self.beside(leg)) * angle
+        return found
 
     def _left(self) -> Numbers:
         """The direction (3, F) about which knees bend in the first frame of the reference, as the chest turns it."""

@@ -58,7 +58,7 @@ _SMALL = 1e-4  # [rad] turns for which series are more exact than the formulas
 
 _RESTS, _CREEPS = 0.15, 1e-4  # of the fastest steps before and after: one at which hands rest; [arm's lengths] none
 _STRAYS, _DIRECT = 0.5, 0.9  # of their path: chords of hands that wander about, and of those that go straight there
-_BESIDE, _AWAY = 0.7, 1.0  # arm's lengths from the shoulder at which a hand is near, and away
+_BESIDE, _AWAY = 0.4, 0.7  # arm's lengths from the shoulder at which an arm is folded, and bent at a right angle
 
 _NECK = radians(40.0)  # angle about the vertical up to which the head turns alone
 _SHARE = 0.5  # of the angle beyond that, which pelvis and spine make
@@ -179,10 +179,11 @@ def turning_on(turns: Numbers, turned: Numbers, beyond: Numbers) -> Numbers:
 def with_moves(amounts: Numbers, ways: Sequence[Numbers], distances: Sequence[Numbers]) -> Numbers:
     """Return amounts (4, F) that grow with the moves of the hands, not only where these get too far.
 
-    In a reach trunk and arm go together from the start. Between two rests an amount is at least on the line between
-    those at the rests, by how far the hands have gone, unless they wander about, and less while they are near their
-    shoulders, where the body would come towards them. So no move knows of another one. `ways` (3, F) of the hands and
-    their `distances` (F) from the shoulders are in arm's lengths.
+    In a reach beyond the arm's length trunk and arm begin together. Between two rests an amount is at least on the line
+    between those at the rests, by how far the hands have gone, unless they wander about, and less while an arm is
+    folded, where the body would come towards the hand. So no move knows of another one. `ways` (3, F) of the hands and
+    their `distances` (F) from the shoulders are in arm's lengths. Source: Kaminski, Bock and Gentile 1995, "The
+    coordination between trunk and arm motion during pointing movements".
     """
     every, found = np.array(ways), amounts.copy()
     away = smoothstep((np.min(distances, 0) - _BESIDE) / (_AWAY - _BESIDE))

@@ -101,6 +101,24 @@ def test_the_head_is_ahead_of_the_hand():
     assert half[0] < half[1]
 
 
+def test_head_or_chest_starts_no_later_than_the_hands_down_to_the_floor_and_back_up():
+    hands, end = ("hand.L", "hand.R"), LAST + 20
+    rig = reaching_rig((-0.1, -0.35, -0.7), hands=hands)
+    for name in hands:
+        target = rig.pose.bones[name].ik_triangulation.target
+        bpy.context.scene.frame_set(1)
+        target.keyframe_insert("location", frame=end)
+    assert bake_body(body_of(rig, "hand.L"), 1, end).reached
+    for first, last in ((1, THERE), (LAST, end)):
+        found = shown(rig, range(first, last + 1))
+        way = np.linalg.norm(found["hand.L"][:, :3, 3] - found["hand.L"][0, :3, 3], axis=1)
+        still = {name: np.repeat(every[:1], len(every), 0) for name, every in found.items()}
+        turned = [turns(still, found, name) for name in ("head", "spine.002")]
+        assert min(each.max() for each in turned) > 20.0
+        starts = [np.argmax(each > 0.1 * each.max()) for each in (way, *turned)]
+        assert min(starts[1:]) <= starts[0]
+
+
 def test_a_hand_that_stays_and_one_at_the_head_turn_no_head():
     for way in ((0.0, 0.0, 0.0), (-0.6, -0.15, 0.5)):
         still, found = (posed(reaching_rig(way, looks)) for looks in (False, True))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Free arms swing against what legs and trunk do, and hang where nothing moves or something is asked of them."""
+"""Free arms swing against legs and trunk, which turn with a stride, and hang where something is asked or still."""
 
 from math import pi
 
@@ -79,7 +79,13 @@ def off(one, other, bone):
     return np.abs(one[bone] - other[bone]).max()
 
 
-def test_in_a_walk_each_arm_swings_against_its_leg_and_nothing_else_changes():
+def yaw(motion, bone):
+    """Turns [degrees] about the vertical of the line from the right bone to the left one."""
+    way = motion[f"{bone}.L"][:, :3, 3] - motion[f"{bone}.R"][:, :3, 3]
+    return np.degrees(np.arctan2(way[:, 1], way[:, 0]))
+
+
+def test_in_a_walk_each_arm_swings_against_its_leg_and_the_feet_stay_as_they_are():
     still = baked(walking_rig(swings=False))
     rig = walking_rig()
     found = baked(rig)
@@ -90,10 +96,29 @@ def test_in_a_walk_each_arm_swings_against_its_leg_and_nothing_else_changes():
         assert 0.1 < np.ptp(swing) / np.ptp(thigh) < 0.8
         assert np.abs(np.diff(swing)).max() < 6.0
         assert np.abs(found[f"hand.{side}"][0] - found[f"hand.{side}"][-1]).max() < 1e-3, "a cycle closes"
-    others = {name for name in found if not name.startswith(("upper_arm", "forearm", "hand"))}
-    assert max(off(still, found, name) for name in others) < 1e-6
+    for side in "LR":
+        feet = [each[f"foot.{side}"] for each in (still, found)]
+        ends = [foot[:, :3, 3] + rig.pose.bones[f"foot.{side}"].length * foot[:, :3, 1] for foot in feet]
+        assert np.abs(ends[1] - ends[0]).max() < 1e-4
     assert rebake_body(rig, "foot.L").reached
     assert off(found, shown(rig), "hand.L") < 1e-4
+
+
+def test_in_a_walk_the_pelvis_turns_with_the_leg_ahead_and_the_chest_against_it_unless_the_trunk_is_animated():
+    rig = walking_rig()
+    found = baked(rig)
+    pelvis, chest = yaw(found, "thigh"), yaw(found, "upper_arm")
+    left_ahead = found["foot.R"][:, 1, 3] - found["foot.L"][:, 1, 3]
+    assert np.corrcoef(-pelvis, left_ahead)[0, 1] > 0.95
+    assert np.corrcoef(chest, left_ahead)[0, 1] > 0.95
+    assert 3.0 < np.abs(pelvis).max() < 6.0
+    assert 1.0 < np.abs(chest).max() < 5.0
+    rig = walking_rig()
+    bone = rig.pose.bones["spine.001"]
+    for frame, share in ((1, 0.0), (CYCLE + 1, 0.1)):
+        bone.rotation_quaternion = (1.0, share, 0.0, 0.0)
+        bone.keyframe_insert("rotation_quaternion", frame=frame)
+    assert np.abs(yaw(baked(rig), "thigh")).max() < 2.0
 
 
 def test_arms_hang_where_a_shot_begins_and_ends_at_rest():
