@@ -108,4 +108,22 @@ def test_the_head_goes_before_the_hand_and_the_ends_of_a_shot_are_their_own():
     assert turned[-1] == pytest.approx(whole, abs=0.5)
     assert turned[late - 1] > 0.3 * whole
     assert (np.diff(turned) > -0.1).all()
-    assert int(np.argmax(turned > 0.5 * whole)) == pytest.approx(late - 0.2 * 24.0, abs=2.0)
+    assert int(np.argmax(turned > 0.5 * whole)) == pytest.approx(late - 0.3 * 24.0, abs=2.0)
+
+
+@pytest.mark.parametrize("tilt", [-25.0, 10.0, 25.0])
+def test_a_free_head_stays_more_upright_than_the_trunk_and_looks_where_it_would(tilt):
+    reference, chest = rest(), int(TREE.parents[TREE.tips[HEAD].first])
+    rotations = TREE.rotations(reference).copy()
+    rotations[chest] = np.array([[np.cos(radians(tilt) / 2.0)], [0.0], [np.sin(radians(tilt) / 2.0)], [0.0]])
+    tilted = TREE.posed(rotations, reference)
+    roll = np.degrees(np.arcsin(Geometry(TREE, tilted).tip_rotation(HEAD)[2, 0, 0]))
+    assert abs(roll) == pytest.approx(abs(tilt), abs=1e-3)
+    task = going(LEFT, (0.2, -1.5, 0.0))
+    own, righted = (
+        turned_to_hands(TREE, tilted, each, [LOOK], [task], {}, TREE.compliance, 24.0) for each in (tilted, reference)
+    )
+    own, righted = (Geometry(TREE, each).tip_rotation(HEAD)[..., 0] for each in (own, righted))
+    assert own[:, 1] @ righted[:, 1] == pytest.approx(1.0, abs=2e-3)
+    left = np.degrees([np.arcsin(each[2, 0]) for each in (own, righted)])
+    assert left[1] == pytest.approx(0.3 * left[0], abs=2.0)
