@@ -49,7 +49,7 @@ _FOURTH = np.array([0.0, 0.0, 0.015, 0.0])
 # To what is straight below people hinge and crouch, and hardly turn or lean aside; with one hand they squat to what is
 # outside its shoulder, and stoop to what is inside, where the knees are in its way: powers of e by which these cost.
 _BELOW = np.array([0.5, 1.2, 0.0, 0.0])
-_BESIDE = np.array([0.0, 0.0, 2.0, -3.0])
+_OUTSIDE = np.array([0.0, 0.0, 2.0, -3.0])
 
 _LEAN = radians(22.0)  # of the legs at the feet for balance, at most
 _BENT = 0.7  # amount of a crouch from which on these are the shins alone
@@ -60,7 +60,7 @@ _SMALL = 1e-4  # [rad] turns for which series are more exact than the formulas
 
 _RESTS, _CREEPS = 0.15, 1e-4  # of the fastest steps before and after: one at which hands rest; [arm's lengths] none
 _STRAYS, _DIRECT = 0.5, 0.9  # of their path: chords of hands that wander about, and of those that go straight there
-_CLOSE, _AWAY = 0.7, 1.0  # arm's lengths from the shoulder at which a hand is near, and away
+_BESIDE, _AWAY = 0.7, 1.0  # arm's lengths from the shoulder at which a hand is near, and away
 
 _NECK = radians(40.0)  # angle about the vertical up to which the head turns alone
 _SHARE = 0.5  # of the angle beyond that, which pelvis and spine make
@@ -76,7 +76,7 @@ def cost_of_amounts(
     behind; and of those below how far outside the shoulder, 1 there, -1 inside.
     """
     count, squared = len(amounts), amounts**2
-    dear = np.exp(_BELOW[:, None] * where[0] + _BESIDE[:, None] * where[1])
+    dear = np.exp(_BELOW[:, None] * where[0] + _OUTSIDE[:, None] * where[1])
     first, second, fourth = _FIRST[:, None], _SECOND[:, None] * dear, _FOURTH[:, None] * dear
     cost = (first * np.abs(amounts) + second * squared + fourth * squared**2).sum(0)
     slope = first * np.sign(amounts) + 2.0 * second * amounts + 4.0 * fourth * amounts * squared
@@ -188,7 +188,7 @@ def with_moves(amounts: Numbers, ways: Sequence[Numbers], distances: Sequence[Nu
     their `distances` (F) from the shoulders are in arm's lengths.
     """
     every, found = np.array(ways), amounts.copy()
-    away = smoothstep((np.min(distances, 0) - _CLOSE) / (_AWAY - _CLOSE))
+    away = smoothstep((np.min(distances, 0) - _BESIDE) / (_AWAY - _BESIDE))
     steps = lengths(np.diff(every)).sum(0)
     gone = np.concatenate(([0.0], np.cumsum(steps)))
     for begun, ended in pairwise(_rests(steps)):
