@@ -408,7 +408,7 @@ class Reaching:
         return self._begin.tip(tip)[:, at] + way
 
     def where(self, tip: int, place: Numbers, at: Columns) -> Numbers:
-        """How far straight down places (3, P) are from a shoulder, how far aside there, and its own side (3, P)."""
+        """Return how far straight down places (3, P) are from a shoulder, how far aside there, and its own side (3, P)."""
         up, left, (anchor, length, _) = self._up[:, at], self._left[:, at], self._arms[tip]
         shoulder = self._begin.heads[anchor][:, at]
         to, way = normalized(place - shoulder), dot(place - shoulder, left) / (_OUTSIDE * length)
@@ -427,7 +427,7 @@ class Reaching:
 
 
 def _where(goals: Sequence[_Goal]) -> Numbers:
-    """Where the places of goals are (2, P), for cost_of_amounts(): means by the ways to them."""
+    """Return where the places of goals are (2, P), for cost_of_amounts(): means by the ways to them."""
     total = np.sum([goal.far for goal in goals], 0)
     below, aside, side = np.sum([goal.where * goal.far for goal in goals], 0) / np.maximum(total, 1e-300)
     return np.array([below, aside * side])  # left and right hands together are neither outside nor inside
