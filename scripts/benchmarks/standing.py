@@ -2,11 +2,13 @@
 """Recorded reaches of people who stand, solved again from both feet and one hand alone.
 
 Of a recording these are the stretches in which both feet stand still and a hand is farther away than it would reach by
-itself. A figure of the same bones stands upright on the recorded feet, its arms hanging. The feet are held, the hand is
-at the recorded place in every frame, all else is left to the body's posture. Mean distances are for legs of 0.85 m.
+itself. A figure of the same bones stands on the recorded feet, as the person stands who is recorded and as the pose at
+rest does. The feet are held, the hand is at the recorded place in every frame, all else is left to the body's posture.
+Mean distances are for legs of 0.85 m.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,10 +21,9 @@ from .body_recordings import LEG, NEAR
 from .bvh import motion, read
 from .figure import Figure, Recorded, figure
 from .recordings import RATE, armature_of
+from .stands import STILL, Stand, about_up, angles, at_rest, facing, in_place, length, own_stands, speeds
 
-STILL = 0.25  # [m/s] of an ankle, for legs of LEG
 FAR = 1.05  # lengths of an arm from a standing shoulder, that a hand has to go
-HANGING = 75.0  # degrees by which the arms of a T-pose are lowered
 LEAST, MOST = 5, 150  # frames of a stretch
 TITLES = "All joints [cm]", "Hips [cm]", "Shoulders turn", "Trunk", "Knees", "Elbow [cm]"
 
@@ -80,16 +81,14 @@ def person_of(file):
 
 def stretches(file, body: Figure) -> Iterator[Stretch]:
     """The stretches of a recording; of two hands that are far, the one that goes farther is reached with."""
-    places, lines = body.motion.places, body.lines
-    size = LEG / _length(body.rest.places, lines["leg 1"])
-    ankles = places[:, [lines[f"leg {side}"][2] for side in (1, 2)]]
-    speed = np.linalg.norm(np.diff(ankles, axis=0, append=ankles[-1:]), axis=2).max(1) * RATE * size
-    yaw, stand = _stand(body, places)
+    places, lines, rest = body.motion.places, body.lines, at_rest(body)
+    speed, (yaw, ankles) = speeds(body), facing(body)
+    hips = ankles + np.einsum("fij,j->fi", yaw, rest.hips)
     arms = "arm 1", "arm 2"
     far = []
     for line in (lines[arm] for arm in arms):
-        shoulder = np.einsum("fij,j->fi", yaw, body.rest.places[line[0]] - body.rest.places[0]) + stand
-        far.append(np.linalg.norm(places[:, line[2]] - shoulder, axis=1) / _length(body.rest.places, line))
+        shoulder = np.einsum("fij,j->fi", yaw, body.rest.places[line[0]] - body.rest.places[0]) + hips
+        far.append(np.linalg.norm(places[:, line[2]] - shoulder, axis=1) / length(body.rest.places, line))
     for arm, own, other in zip(arms, far, far[::-1], strict=True):
         for run in _runs((speed < STILL) & (own > 1.0)):
             if len(run) >= LEAST and own[run].max() > max(FAR, other[run].max()):
@@ -101,26 +100,8 @@ def _runs(chosen):
     return [np.arange(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
-def _length(places, line):
-    return float(np.linalg.norm(np.diff(places[line], axis=0), axis=1).sum())
-
-
-def _stand(body, places):
-    """Turns (F, 3, 3) about the vertical, and places (F, 3) of the hips, of a figure that stands on the feet."""
-    lines = body.lines
-    rest = body.rest.places
-    feet = [lines[f"leg {side}"] for side in (1, 2)]
-    ends = [body.motion.rotations[:, foot[2]] @ body.rest.rotations[foot[2]].T for foot in feet]
-    toes = np.mean([turn @ np.array([0.0, -1.0, 0.0]) for turn in ends], 0)
-    angle = np.arctan2(toes[:, 0], -toes[:, 1])
-    yaw = np.array([_about_up(each) for each in angle])
-    ankles = np.mean([places[:, foot[2]] for foot in feet], 0)
-    own = np.mean([rest[foot[2]] for foot in feet], 0)
-    return yaw, ankles + np.einsum("fij,j->fi", yaw, rest[0] - own)
-
-
-def stood(body: Figure, stretch: Stretch) -> Stood:
-    """A stretch as a body that stands upright, with what is asked of it."""
+def stood(body: Figure, stretch: Stretch, stand: Stand) -> Stood:
+    """A stretch as a body that stands, with what is asked of it."""
     import bpy
     from mathutils import Quaternion, Vector
 
@@ -146,25 +127,26 @@ def stood(body: Figure, stretch: Stretch) -> Stood:
     places = body.motion.places[stretch.frames][:, rows]
 
     middle = stretch.frames[[count // 2]]
-    yaw, stand = _at(body, middle)
-    turns = np.tile(np.eye(3), (len(rig.bones), 1, 1))
-    turns[0] = rests[0].T @ yaw @ rests[0]
-    for arm, sign in (("arm 1", 1.0), ("arm 2", -1.0)):
-        k, angle = rig.bones.index(lines[arm][0]), np.radians(sign * HANGING)
-        down = np.array([[np.cos(angle), 0.0, np.sin(angle)], [0.0, 1.0, 0.0], [-np.sin(angle), 0.0, np.cos(angle)]])
-        turns[k] = rests[k].T @ down @ rests[k]
+    wanted, hips = in_place(body, stand, int(middle[0]))
+    wanted = wanted[rows] @ np.swapaxes(body.rest.rotations[rows], -1, -2) @ rests
+    parents = [ob.data.bones[name].parent for name in rig.bones]
+    above = [rig.bones.index(parent.name) if parent else None for parent in parents]
+    turns = [
+        rests[k].T @ (wanted[k] if parent is None else rests[parent] @ wanted[parent].T @ wanted[k])
+        for k, parent in enumerate(above)
+    ]
     rotations = np.array([_quaternion(turn) for turn in turns])[:, :, None]
     none = np.empty((0, 1)), np.empty((0, 4, 1))
-    place = (stand - body.rest.places[rows[0]])[:, None]
+    place = (hips - body.rest.places[rows[0]])[:, None]
     standing = tree.posed(rotations, States(*none, rotations[tree.held], np.eye(3)[:, :, None], place))
     feet = [lines["leg 1"][-1], lines["leg 2"][-1]]
     frames = np.concatenate(
         [np.moveaxis(turned[[count // 2]], 0, -1), np.moveaxis(places[[count // 2]], 0, -1)[:, :, None]], 2
     )
-    for foot in map(rig.bones.index, feet):  # flat on the floor, its ball where that is
+    for foot in map(rig.bones.index, feet):  # as it stands, its ball where that is
         ball = np.array([0.0, ob.data.bones[rig.bones[foot]].length, 0.0])
-        ahead = turned[count // 2, foot, :, 1]
-        flat = _about_up(np.arctan2(ahead[0], -ahead[1])) @ rests[foot]
+        now, then = (np.arctan2(of[0, 1], -of[1, 1]) for of in (turned[count // 2, foot], wanted[foot]))
+        flat = about_up(now - then) @ wanted[foot]
         frames[foot, :, 3, 0] += (turned[count // 2, foot] - flat) @ ball
         frames[foot, :, :3, 0] = flat
     held = hold_tasks(own, feet, frames)
@@ -178,18 +160,8 @@ def stood(body: Figure, stretch: Stretch) -> Stood:
     tasks = [*held, replace(point_task(asked, near), tip=number, level=Level.REACH)]
     joints = {name: [rig.bones.index(bone) for bone in line if bone in rig.bones] for name, line in lines.items()}
     reference = standing.take(np.zeros(count, np.intp))
-    size = LEG / _length(body.rest.places, body.lines["leg 1"])
+    size = LEG / length(body.rest.places, body.lines["leg 1"])
     return Stood(stretch, tree, reference, tasks, steady, np.moveaxis(places, 0, -1), joints, size)
-
-
-def _about_up(angle):
-    return np.array([[np.cos(angle), -np.sin(angle), 0.0], [np.sin(angle), np.cos(angle), 0.0], [0.0, 0.0, 1.0]])
-
-
-def _at(body, frame):
-    part = body._replace(motion=Recorded(body.motion.places[frame], body.motion.rotations[frame]))
-    yaw, stand = _stand(part, part.motion.places)
-    return yaw[0], stand[0]
 
 
 def _other(arm):
@@ -218,34 +190,34 @@ def errors(case: Stood, states) -> np.ndarray:
 
     def knee(of, leg):
         a, b, c = (of[k] for k in joints[leg])
-        return _angle(b - a, c - b)
+        return angles(b - a, c - b)
 
     knees = np.mean([np.abs(knee(heads, leg) - knee(case.heads, leg)) for leg in ("leg 1", "leg 2")], 0)
     found = (
         100.0 * away.mean(0),
         100.0 * away[0],
-        _angle(shoulders(heads), shoulders(case.heads)),
-        _angle(trunk(heads), trunk(case.heads)),
+        angles(shoulders(heads), shoulders(case.heads)),
+        angles(trunk(heads), trunk(case.heads)),
         knees,
         100.0 * away[arm[1]],
     )
     return np.array([each.mean() for each in found])
 
 
-def _angle(a, b):
-    cross = np.linalg.norm(np.cross(a, b, axis=0), axis=0)
-    return np.degrees(np.arctan2(cross, (a * b).sum(0)))
-
-
-def cases(folder):
-    """All stretches of the recordings in a folder."""
+def cases(folder, own=True):
+    """All stretches of the recordings in a folder: from the own stands of people, or from the pose at rest."""
+    bodies = dict[Path, Figure]()
     for file in files_in(folder):
-        try:
-            body = body_of(file)
-        except ValueError:
-            continue
-        for stretch in stretches(file, body):
-            yield stood(body, stretch)
+        with suppress(ValueError):
+            bodies[file] = body_of(file)
+    every = {file: list(stretches(file, body)) for file, body in bodies.items()}
+    nobody = np.empty(0, np.intp)
+    reaching = {file: np.concatenate([nobody, *(each.frames for each in found)]) for file, found in every.items()}
+    people = ((person_of(file), body, reaching[file]) for file, body in bodies.items())
+    stands = own_stands(people) if own else {}
+    for file, body in bodies.items():
+        for stretch in every[file]:
+            yield stood(body, stretch, stands.get(stretch.person) or at_rest(body))
 
 
 def solved(case: Stood):
@@ -260,18 +232,22 @@ def solved(case: Stood):
 
 def run(arguments):
     print(f"| Recording | Frames | {' | '.join(TITLES)} | Reached |\n{'|---' * (3 + len(TITLES))}|")
-    found = []
     with scenes.extension():
-        for case in cases(arguments.folder):
-            states, met = solved(case)
-            row = errors(case, states)
-            found.append((case.stretch.person, row))
-            cells = " | ".join(f"{value:.1f}" for value in row)
-            print(f"| {case.stretch.name} | {len(case.stretch.frames)} | {cells} | {met.mean():.0%} |", flush=True)
-    people = sorted({person for person, _ in found})
-    means = [np.mean([row for person, row in found if person == each], 0) for each in people]
-    for each, mean in [*zip(people, means, strict=True), (f"{len(people)} people", np.mean(means, 0))]:
-        print(f"| {each} | | {' | '.join(f'{value:.1f}' for value in mean)} | |")
+        for own, text in ((False, "from the pose at rest"), (True, "from their own stands")):
+            found = list(_found(cases(arguments.folder, own)))
+            people = sorted({person for person, _ in found})
+            means = [np.mean([row for person, row in found if person == each], 0) for each in people]
+            for each, mean in [*zip(people, means, strict=True), (f"{len(people)} people", np.mean(means, 0))]:
+                print(f"| {each}, {text} | | {' | '.join(f'{value:.1f}' for value in mean)} | |", flush=True)
+
+
+def _found(every):
+    for case in every:
+        states, met = solved(case)
+        row = errors(case, states)
+        cells = " | ".join(f"{value:.1f}" for value in row)
+        print(f"| {case.stretch.name} | {len(case.stretch.frames)} | {cells} | {met.mean():.0%} |", flush=True)
+        yield case.stretch.person, row
 
 
 def add_arguments(parser):

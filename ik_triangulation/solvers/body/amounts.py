@@ -46,8 +46,10 @@ HIGHEST = np.array([1.6, 1.0, 1.4, 1.5])
 _FIRST = np.array([0.0, 0.0, 0.0, 0.12])
 _SECOND = np.array([0.02, 0.025, 0.03, 0.02])
 _FOURTH = np.array([0.0, 0.0, 0.015, 0.0])
-# To what is straight below people hinge and crouch, and hardly turn or lean aside: powers of e by which a^2 costs more.
+# To what is straight below people hinge and crouch, and hardly turn or lean aside; with one hand they squat to what is
+# outside its shoulder, and stoop to what is inside, where the knees are in its way: powers of e by which these cost.
 _BELOW = np.array([0.5, 1.2, 0.0, 0.0])
+_OUTSIDE = np.array([0.0, 0.0, 2.0, -3.0])
 
 _LEAN = radians(22.0)  # of the legs at the feet for balance, at most
 _BENT = 0.7  # amount of a crouch from which on these are the shins alone
@@ -66,15 +68,16 @@ _STEEP, _LEVEL = 0.3, 0.6  # share of a line that is level: below the first it t
 
 
 def cost_of_amounts(
-    amounts: Numbers, missing: Sequence[tuple[Numbers, Numbers]], below: Numbers
+    amounts: Numbers, missing: Sequence[tuple[Numbers, Numbers]], where: Numbers
 ) -> tuple[Numbers, Numbers, Numbers]:
     """Cost (P), slope (4, P) and curvature (4, 4, P), of what is missing as Gauss and Newton have it.
 
-    `below` (P) tells how far straight down the places are: 1 below, -1 above, 0 where they are level, aside or behind.
+    `where` (2, P) tells how far straight down the places are, 1 below, -1 above, 0 where they are level, aside or
+    behind; and of those below how far outside the shoulder, 1 there, -1 inside.
     """
     count, squared = len(amounts), amounts**2
-    first, fourth = _FIRST[:, None], _FOURTH[:, None]
-    second = _SECOND[:, None] * np.exp(_BELOW[:, None] * below)
+    dear = np.exp(_BELOW[:, None] * where[0] + _OUTSIDE[:, None] * where[1])
+    first, second, fourth = _FIRST[:, None], _SECOND[:, None] * dear, _FOURTH[:, None] * dear
     cost = (first * np.abs(amounts) + second * squared + fourth * squared**2).sum(0)
     slope = first * np.sign(amounts) + 2.0 * second * amounts + 4.0 * fourth * amounts * squared
     curve = np.zeros((count, *amounts.shape))

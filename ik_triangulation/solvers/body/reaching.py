@@ -12,8 +12,8 @@ without a goal hang, whatever the trunk does.
 
 The crouch is a fit to four lifts of the CMU library: knees that bend by 100 degrees go with a pelvis that tilts by 30,
 a chest that leans by 75, a head that stays behind at 55, and shins that lean ahead by 22. Shares of the other three,
-and all costs, were chosen by postures of two figures. That turns and leans aside are dear for places below suits 61
-recorded reaches of five people; a fit of the other numbers to these gained too little to be kept.
+and all costs, were chosen by postures of two figures. That for places below turns and leans aside are dear, and hinges
+outside the shoulder and crouches inside, suits 61 recorded reaches of five people; fits of others gained too little.
 """
 
 from __future__ import annotations
@@ -77,6 +77,7 @@ _NOTHING, _ROUNDING = 1e-4, 1e-5  # amount that is none; of the size: distance f
 _STRAIGHT = 0.17  # [rad] of bend up to which a knee does not tell how it bends
 _SMOOTHED = 32  # times that amounts are averaged with those of the frames beside it
 _SHORT = 0.2  # of an arm's length: what trunk and legs leave of a place that is better reached by a step
+_SIDE, _OUTSIDE = 0.2, 0.6  # of it: from the middle, at which a shoulder is aside; from there, at which a place is
 _NEAR = 0.25  # of it: way from where the reference has the hand, on which a straighter arm is no reason to move
 
 
@@ -296,7 +297,7 @@ class Reaching:
     def cost(self, amounts: Numbers, at: Indices, goals: Sequence[_Goal]) -> Numbers:
         """Cost (P) of amounts (4, P)."""
         seen = self.with_speeds(amounts, at)
-        return cost_of_amounts(amounts, [goal.missing(*seen) for goal in goals], _below(goals))[0]
+        return cost_of_amounts(amounts, [goal.missing(*seen) for goal in goals], _where(goals))[0]
 
     def cheapest(
         self,
@@ -315,10 +316,10 @@ class Reaching:
         n, count = len(at), len(amounts)
         least, best, limit = np.full(n, np.inf), amounts.copy(), np.full(n, longest)
         slopes, curves, more = np.zeros((count, n)), np.zeros((count, count, n)), np.zeros((count, count, n))
-        left, below = np.arange(n), _below(goals)
+        left, where = np.arange(n), _where(goals)
         for number in range(steps):
             seen = self.with_speeds(amounts, at[left])
-            cost, slope, curve = cost_of_amounts(amounts, [goal.missing(*seen, left) for goal in goals], below[left])
+            cost, slope, curve = cost_of_amounts(amounts, [goal.missing(*seen, left) for goal in goals], where[:, left])
             better, step = cost < least[left], amounts - best[:, left]
             if number:
                 more[..., left] = curvature_by_secant(more[..., left], curve, slope - slopes[:, left], step)
@@ -406,12 +407,14 @@ class Reaching:
         """Places (3, P) this way from where a tip is."""
         return self._begin.tip(tip)[:, at] + way
 
-    def below(self, tip: int, place: Numbers, at: Columns) -> Numbers:
-        """Return how far straight down (P) places (3, P) are from the shoulder of a tip, for cost_of_amounts()."""
-        up, left = self._up[:, at], self._left[:, at]
-        to = normalized(place - self._begin.heads[self._arms[tip].anchor][:, at])
-        below: Numbers = np.hypot(dot(to, left), np.minimum(dot(to, cross(left, up)), 0.0)) - 1.0
-        return below * dot(to, up)
+    def where(self, tip: int, place: Numbers, at: Columns) -> Numbers:
+        """Return how far straight down places (3, P) are from a shoulder, how far aside there, and its own side (3, P)."""
+        up, left, (anchor, length, _) = self._up[:, at], self._left[:, at], self._arms[tip]
+        shoulder = self._begin.heads[anchor][:, at]
+        to, way = normalized(place - shoulder), dot(place - shoulder, left) / (_OUTSIDE * length)
+        below = (np.hypot(dot(to, left), np.minimum(dot(to, cross(left, up)), 0.0)) - 1.0) * dot(to, up)
+        side = dot(shoulder - self._begin.heads[0][:, at], left) / (_SIDE * length)
+        return np.array([below, np.clip(way, -1.0, 1.0) * np.maximum(below, 0.0) ** 2, np.clip(side, -1.0, 1.0)])
 
     @property
     def heads(self) -> Numbers:
@@ -423,11 +426,11 @@ class Reaching:
         return self._arms[tip]
 
 
-def _below(goals: Sequence[_Goal]) -> Numbers:
-    """Return how far straight down (P) the places of goals are, for cost_of_amounts(): means by the ways to them."""
+def _where(goals: Sequence[_Goal]) -> Numbers:
+    """Return where the places of goals are (2, P), for cost_of_amounts(): means by the ways to them."""
     total = np.sum([goal.far for goal in goals], 0)
-    below: Numbers = np.sum([goal.below * goal.far for goal in goals], 0) / np.maximum(total, 1e-300)
-    return below
+    below, aside, side = np.sum([goal.where * goal.far for goal in goals], 0) / np.maximum(total, 1e-300)
+    return np.array([below, aside * side])  # left and right hands together are neither outside nor inside
 
 
 class _Goal:
@@ -438,7 +441,7 @@ class _Goal:
         self._place = reaching.place(tip, way, at)
         self._least, self._most = reaching.bounds(tip, way, at)
         self.far = lengths(way)
-        self.below = reaching.below(tip, self._place, at)
+        self.where = reaching.where(tip, self._place, at)
 
     def missing(self, geometry: Geometry, speeds: Speeds, those: Columns = slice(None)) -> tuple[Numbers, Numbers]:
         """Return what is missing to `those` P of its places, and its slopes (4, P)."""

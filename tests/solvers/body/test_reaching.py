@@ -240,7 +240,20 @@ def test_to_the_floor_ahead_a_body_hinges_and_crouches_and_hardly_turns_or_leans
     _, _, (turn, aside, hinge, crouch) = one_hand((0.0, -0.35, -0.8))
     assert abs(turn) < 0.4
     assert abs(aside) < 0.1
-    assert min(hinge, crouch) > 0.6
+    assert hinge > 0.3
+    assert crouch > 0.6
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_one_hand_stoops_to_the_floor_inside_its_shoulder_and_squats_outside(number):
+    outwards = 1.0 - 2.0 * number
+    (across, _, inside), (beside, _, outside) = (
+        one_hand((outwards * way, -0.3, -0.75), number) for way in (-0.35, 0.15)
+    )
+    assert inside[2] > outside[2] + 0.5
+    assert inside[3] < outside[3] - 0.3
+    assert knee(across)[0] < knee(beside)[0] - 20.0
+    assert lean(across, HIPS, SHOULDERS)[0] > lean(beside, HIPS, SHOULDERS)[0] + 10.0
 
 
 def test_only_places_above_and_below_but_not_aside_or_behind_change_what_a_turn_costs():
@@ -248,8 +261,9 @@ def test_only_places_above_and_below_but_not_aside_or_behind_change_what_a_turn_
     reference, tasks, steady = standing(np.array(list(ways.values())).T)
     reaching, tip, at = reaching_of(TREE, reference, tasks, steady), tasks[4].tip, np.arange(4)
     shoulder = Geometry(TREE, reference).heads[reaching.arm(tip).anchor]
-    below = reaching.below(tip, shoulder + np.array(list(ways.values())).T, at)
+    below, aside, _ = reaching.where(tip, shoulder + np.array(list(ways.values())).T, at)
     assert below == pytest.approx([1.0, -1.0, 0.0, 0.0], abs=0.05)
+    assert aside == pytest.approx(0.0, abs=0.05)
 
 
 def test_the_trunk_turns_to_a_hand_that_goes_across_and_the_other_way_for_the_other_hand():
