@@ -101,7 +101,7 @@ class RigBody:
     carries them there, and return to their animation within `contact_fade` frames; those that are `planted` stay where
     the animation has them at the scene's first frame, in the space of the armature. With `floor` the body stays above
     the lower held foot, and with `heels` the planted feet lift theirs where ankles would bend too far; their toes stay
-    as they are. Arms stay out of trunk, head and thighs, which are that `thickness` beside those of a person
+    as they are, and those of feet with a goal bend up on the floor. Arms stay out of trunk, head and thighs, which are that `thickness` beside those of a person
     with bones of their lengths; at 0 they do not. Where tips have no goal, those of `free_heads` look where hands go,
     and the arms of those that `may_swing` swing.
 
@@ -202,15 +202,15 @@ class RigBody:
 
     @cached_property
     def toes(self) -> dict[str, str]:
-        """The bones of toes, by those of the planted feet that they hang on, that may lift their heels.
+        """The bones of toes, by those of the feet that they hang on, planted or with a goal, that may lift their heels.
 
         Of several ahead of the ankle it is the one that begins nearest to the tail of the foot.
         """
-        if not self.heels or not self.planted:
+        if not self.heels:
             return {}
         known, every, found = rest_body(self.armature), self.armature.data.bones, {}
         front, _ = stance_of(self.armature)
-        for bone in (every[foot] for foot in self.planted):
+        for bone in (every[foot] for foot in (*self.planted, *(limb.tip for limb in self.limbs))):
             for child in sorted(bone.children, key=lambda child: -(child.head_local - bone.tail_local).length):
                 part, is_ahead = known.part(child.name), front.dot(child.head_local - bone.head_local) > 0.0
                 is_toe = part is not None and part.part in _TOES
@@ -230,10 +230,10 @@ class RigBody:
     def ball(self, tip: str) -> Vector:
         """The place about which a foot lifts its heel, in the frame of its bone, scaled: where its toes begin.
 
-        Of other tips, and of feet without toes, that is the tail.
+        Of other tips, of feet with a goal and of those without toes, that is the tail.
         """
         bone, toe = self.armature.data.bones[tip], self.toes.get(tip)
-        if toe is None:
+        if toe is None or tip not in self.planted:
             return Vector((0.0, self.length(tip), 0.0))
         return self.sizes[tip] * (bone.matrix_local.inverted() @ self.armature.data.bones[toe].head_local)
 

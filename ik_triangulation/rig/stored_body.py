@@ -206,7 +206,7 @@ def stored_body(armature: Object, tip: str, limbs: StoredLimbs | None = None) ->
     looking, others = _free_tips(rig)
     heads, arms = looking if settings.look_at_hands else (), others if settings.swing_arms else ()
     rig = replace(rig, thickness=settings.thickness, free_heads=heads, may_swing=arms)
-    return replace(rig, planted=planted_tips(rig), heels=settings.heels) if held else rig
+    return replace(rig, planted=planted_tips(rig), heels=settings.heels)
 
 
 def _free_tips(rig: RigBody) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -5,6 +5,8 @@ Held feet on a mesh: the way from where they are animated, on flat ground, to th
 there where it is planted, or at every frame if it has no contacts. In the air it keeps its animation, raised from the
 one contact to the next, and higher where the ground between would be in its way. The hips are raised by the mean of the
 feet. Source: none.
+
+Feet that are planted at one place may lift their heels, as goals.support has it.
 """
 
 from __future__ import annotations
@@ -19,10 +21,12 @@ from bpy.types import Scene
 from mathutils import Vector
 
 from ...cooperative import Work
+from ...goals.support import Heel
 from ...kinematics import Body
 from ...kinematics.arrays import Numbers
 from ...kinematics.batch import States, Tree
-from ...kinematics.batch.algebra import compose, exponential, lengths, matrices
+from ...kinematics.batch.algebra import compose, cross, exponential, lengths, matrices, normalized
+from ...kinematics.body_anatomy import Part
 from ...kinematics.rotation import rotation_between, rotation_vector
 from ...motion.contacts import Planted, planted, shares_of_spans
 from ...rig.body import Contact, ContactSupport, RigBody
@@ -35,6 +39,7 @@ from ...rig.limb import Limb, means_surface
 from ...rig.targets.surface import ShownMesh
 from ...solvers.body.flexing import body_compliance
 
+_AHEAD = 0.1  # sine of the angle of a foot to its shin from which on it has a ball ahead of the heel
 _UP = Vector((0.0, 0.0, 1.0))
 _CLEAR = 0.5  # of the height above flat ground, that a foot in the air keeps above the mesh
 _LEAVING = 8.0  # frames within which a foot goes over to the ground right below it, where no contact is ahead
@@ -286,4 +291,24 @@ def _apart(contacts: Sequence[Contact]) -> list[tuple[tuple[float, float], Conta
             first = max(first, end + 1)
         if first <= last:
             found.append(((first, last), each.on))
+    return found
+
+
+def heels_of(rig: RigBody, body: Body, held_frames: Numbers) -> dict[str, Heel]:
+    """Return the feet that may lift their heels, by the names of their tips, held at frames (n, 3, 4, F) of joints."""
+    if not rig.heels or not rig.planted:
+        return {}
+    anatomy, rest = body.tree.anatomy, body.rest_pose().frames
+    found = {}
+    for name in rig.planted:
+        tip = body.tip(name)
+        leg = next((limb for limb in anatomy.limbs if limb.has_end and limb.end == tip.joint), None)
+        if leg is None or anatomy.parts[leg.upper] != Part.THIGH or not rig.has_ball(name):
+            continue
+        shin = rest[tip.joint, :, :3].T @ (rest[leg.middle, :, 3] - rest[leg.end, :, 3])
+        foot = held_frames[tip.joint][:, :3]
+        upright, ahead = (normalized(np.einsum("ijf,j->if", foot, each)) for each in (shin, np.array(tip.place)))
+        across = cross(upright, ahead)
+        if lengths(across).min() > _AHEAD:
+            found[name] = Heel(leg.middle, leg.end, normalized(across), upright)
     return found

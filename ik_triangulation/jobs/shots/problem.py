@@ -20,15 +20,14 @@ from ...errors import ChainError
 from ...goals import Avoid, Effort, Near
 from ...goals.from_goals import MARGIN, CarriedTask, balance_of, body_tasks, hold_tasks, moved_from
 from ...goals.obstacles import volumes_of
-from ...goals.orientation import LookTask, OrientTask
+from ...goals.orientation import AlongTask, LookTask, OrientTask
 from ...goals.support import BalanceTask, Heel, HeelTask
-from ...goals.task import PlaceTask, Task
+from ...goals.task import PlaceTask, Task, unwrapped
 from ...items import SOLVER_ROWS, WHOLE_SOLVERS
 from ...kinematics import Body
 from ...kinematics.arrays import Columns, Numbers
 from ...kinematics.batch import Geometry, States
-from ...kinematics.batch.algebra import cross, lengths, normalized, product, quaternions, rotate
-from ...kinematics.body_anatomy import Part
+from ...kinematics.batch.algebra import exponential, normalized, product, quaternions, rotate
 from ...motion.faded_path import standing
 from ...motion.method import BODY_REFUSAL, Natural
 from ...motion.reduction import parts_between
@@ -42,15 +41,23 @@ from ...rig.stored_body import StoredLimbs, stored_body
 from ...rig.timeline import Clock, fps_of
 from ...settings import BendSettings, MethodSettings, PostureSettings, settings_of
 from ...solvers.body.clearing import Comfort
-from ...solvers.body.floor import Floor, floor_of
+from ...solvers.body.floor import Floor, floor_of, raised_toes
 from ...solvers.body.reaching import reaching_of
 from ...solvers.body.thickness import Avoided, Thickness, thickness_of, with_obstacles
 from ...solvers.natural.posture import USUAL_FPS
-from .contacts import Contacts, compliance_with_contacts, lifted, read_contacts, shares_of_carriers, with_contacts
+from .contacts import (
+    Contacts,
+    compliance_with_contacts,
+    heels_of,
+    lifted,
+    read_contacts,
+    shares_of_carriers,
+    with_contacts,
+)
 
 _OF_METHODS = ("finish", "iterations", "start_from", "smooth")  # settings of the published methods
 _OF_REACHING = ("pole_target", "effort_weight", "rest_weight", "obstacles")  # settings of limbs that are not held
-_AHEAD = 0.1  # sine of the angle of a foot to its shin from which on it has a ball ahead of the heel
+_TURNED = OrientTask | AlongTask  # of a foot that does not turn as it likes
 
 
 class HeldPlaces(NamedTuple):
@@ -131,7 +138,7 @@ class BodyProblem:
         self._bent = list(dict.fromkeys([*rig.planted, *self._carriers]))
         self._stands = not self._bent
         self.turned_toes = set[str]()  # those that are turned back in the rotations that were read last
-        self.heels = self._heels()
+        self.heels = heels_of(rig, self.body, self.held_frames)
         self._influence = {self.body.number_of[tip]: share for tip, share in samples.influence.items()}
         self._asked = body_tasks(self.body, samples.goals)
         self.tasks: list[Task] = [*self.held_tasks(rig.held), *self._asked]
@@ -246,36 +253,20 @@ class BodyProblem:
                 tasks.append(task)
         return tasks
 
-    def _heels(self) -> dict[str, Heel]:
-        """Return the feet that may lift their heels, by the names of their tips."""
-        if not self.rig.heels or not self.rig.planted:
-            return {}
-        anatomy, rest = self.body.tree.anatomy, self.body.rest_pose().frames
-        found = {}
-        for name in self.rig.planted:
-            tip = self.body.tip(name)
-            leg = next((limb for limb in anatomy.limbs if limb.has_end and limb.end == tip.joint), None)
-            if leg is None or anatomy.parts[leg.upper] != Part.THIGH or not self.rig.has_ball(name):
-                continue
-            shin = rest[tip.joint, :, :3].T @ (rest[leg.middle, :, 3] - rest[leg.end, :, 3])
-            foot = self.held_frames[tip.joint][:, :3]
-            upright, ahead = (normalized(np.einsum("ijf,j->if", foot, each)) for each in (shin, np.array(tip.place)))
-            across = cross(upright, ahead)
-            if lengths(across).min() > _AHEAD:
-                found[name] = Heel(leg.middle, leg.end, normalized(across), upright)
-        return found
-
     def rotations(self, states: States) -> Numbers:
         """Return the rotations (n, 4, F) of all joints in solved states, with toes that stay while heels lift."""
         tree, rotations = self.body.tree, self.body.tree.rotations(states)
-        lifting = {toe: name for name, toe in self.rig.toes.items() if name in self.heels}
+        numbers = {joint.name: number for number, joint in enumerate(self.body.joints)}
+        turned = {self.body.tips[task.tip].name for task in self._asked if isinstance(unwrapped(task), _TURNED)}
+        lifting = {numbers[toe]: name for name, toe in self.rig.toes.items() if name in self.heels}
+        led = {toe for name, toe in self.rig.toes.items() if name not in (*self.rig.held, *turned)}
         self.turned_toes = set()
-        if not lifting:
+        if not (lifting or led):
             return rotations
         rotations, geometry = rotations.copy(), Geometry.of(tree, states)
-        for number, joint in enumerate(self.body.joints):
-            name = lifting.get(joint.name)
-            if name is None or not self.heels[name].lift(geometry.heads)[0].any():
+        for number, name in lifting.items():
+            joint = self.body.joints[number]
+            if not self.heels[name].lift(geometry.heads)[0].any():
                 continue
             foot = self.body.tip(name).joint
             flat, now = self.held_frames[foot][:, :3], geometry.frames[foot][:, :3]
@@ -283,6 +274,10 @@ class BodyProblem:
             back = np.einsum("ai,jif,jkf,kb->abf", rest.T, now, np.broadcast_to(flat, now.shape), rest)
             rotations[number] = normalized(product(quaternions(back), rotations[number]))
             self.turned_toes.add(joint.name)
+        toes, by_hand = {numbers[toe]: self.rig.length(toe) for toe in led}, Geometry.of(tree, self._by_hand)
+        for number, turns in raised_toes(tree, geometry, by_hand, toes):
+            rotations[number] = normalized(product(rotations[number], exponential(turns)))
+            self.turned_toes.add(self.body.joints[number].name)
         return rotations
 
     def shot(self, scene: Scene, smoothing: float = 0.0, tasks: Sequence[Task] | None = None) -> Shot:

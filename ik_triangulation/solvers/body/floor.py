@@ -7,12 +7,13 @@ itself has lower may be as low as that; but where it has a held foot far from wh
 keyed and legs hang from them, it does not tell how low a leg is to be.
 
 Where goals lead the feet, a foot is taken to stand the more, the lower its goal is beside where the pose has it. In a
-step the weight goes over to that one, and the hips sink by what the other leg lacks. Source: none.
+step the weight goes over to that one, and the hips sink by what the other leg lacks. The toes of the foot that is left
+behind bend up on the floor as its heel rises. Source: none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,7 @@ from ...goals.task import Level, PlaceTask, Task, unwrapped
 from ...kinematics import Body
 from ...kinematics.arrays import Columns, Indices, Mask, Numbers, averaged_in_time
 from ...kinematics.batch import Geometry, States, Tree
-from ...kinematics.batch.algebra import at, lengths
+from ...kinematics.batch.algebra import at, cross, lengths, rotate_back
 from ...kinematics.body_anatomy import ARM_PARTS, LEG_PARTS, Part
 from .flexing import length_of, parts_of_body, two_part_limbs, wrist_of
 
@@ -30,6 +31,7 @@ _HIPS = 0.25  # of the leg: least height of the hips
 _SOLE = 0.02  # of the leg: height of the tip of a foot above its sole
 _TOLERANCE = 1e-3  # of the body's size
 _NEAR = 0.1  # of the body's size: height above its bound up to which a point is watched
+_NOTHING = 1e-300
 _AWAY = 10.0  # of the body's size: depth of a floor on which nothing stands
 
 _LIFT = 0.08  # of the leg's length: height of a foot above the other one at which it bears little
@@ -148,6 +150,31 @@ def _astray(body: Body, held: Sequence[str], frames: Numbers, reference: Geometr
         own = is_limb & tree.above[:, tip.joint]
         found[own] = np.maximum(found[own], away * (away > _TOLERANCE * tree.size))
     return found
+
+
+def raised_toes(
+    tree: Tree, geometry: Geometry, reference: Geometry, toes: Mapping[int, float]
+) -> Iterator[tuple[int, Numbers]]:
+    """Yield the joints of toes that bend up on the floor, each with its turns (3, F) [rad] in its own frame.
+
+    `toes` have the lengths along Y of such joints [Blender units]. The floor is under the foot that is the lower one
+    beside where the reference has it. A toe rises to its height there, and not beyond its slope in the reference.
+    """
+    up, parts = tree.up, parts_of_body(tree)
+    feet = [number for number, tip in enumerate(tree.tips) if parts[tip.joint] == Part.FOOT]
+    if up is None or not feet:
+        return
+    lower = np.min([up @ (geometry.tip(foot) - reference.tip(foot)) for foot in feet], 0)
+    for toe, length in toes.items():
+        way = geometry.frames[toe][:, 1]
+        height, level = (up @ each.heads[toe] for each in (geometry, reference))
+        slope, flat = up @ way, up @ reference.frames[toe][:, 1]
+        sine = np.minimum((level + lower - height) / length + flat, flat)
+        rise = np.arcsin(np.clip(sine, -1.0, 1.0)) - np.arcsin(np.clip(slope, -1.0, 1.0))
+        axis = cross(way, np.broadcast_to(up[:, None], way.shape))
+        turns = axis / np.maximum(lengths(axis), _NOTHING) * np.maximum(rise, 0.0)
+        if turns.any():
+            yield toe, rotate_back(geometry.frames[toe][:, :3], turns)
 
 
 def kept_above(floor: Floor | None, tasks: Sequence[Task], geometry: Geometry) -> list[Task]:

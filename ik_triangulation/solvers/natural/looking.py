@@ -175,7 +175,7 @@ def turned_to_hands(
     if not any((lengths(way) > _STILL * size).any() for way in ways):
         return states
     for head in heads:
-        if any(task.tip == head.tip for task in tasks):
+        if head.up is None or any(task.tip == head.tip for task in tasks):
             continue
         geometry, seen, most = Geometry.of(tree, states), np.zeros((3, len(states))), round(_AHEAD * fps)
         eye, face = head.eye(geometry), _rotated(geometry.tip_rotation(head.tip), head.axis)

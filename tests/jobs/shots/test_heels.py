@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Planted feet lift their heels where ankles would bend too far: about the ball, and the toes stay."""
+"""Planted feet lift their heels where ankles would bend too far: about the ball, and the toes stay.
+
+Toes of feet that are led bend up on the floor.
+"""
 
 from dataclasses import replace
 from math import radians
@@ -9,6 +12,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from ik_triangulation.api import new_target
 from ik_triangulation.cooperative import finished
 from ik_triangulation.goals.support import HeelTask
 from ik_triangulation.jobs.bake import bake_body
@@ -94,6 +98,33 @@ def test_heels_lift_about_where_the_toes_begin_wherever_an_import_has_the_tails_
     bpy.context.scene.frame_set(LAST)
     assert all(np.allclose(now, toes[name], atol=EXACT) for name, now in matrices(rig, TOES).items())
     assert rig.pose.bones["foot.L"].head.z > height + 0.02
+
+
+def test_toes_of_the_foot_that_is_left_behind_bend_up_on_the_floor_and_no_more():
+    rig = human_rig(with_head=True)
+    bpy.context.view_layer.update()
+    set_up_body(rig)
+    for name in FEET:
+        rig.pose.bones[name].ik_triangulation.hold = False
+        rig.pose.bones[name].ik_triangulation.target = new_target(rig, name)
+    bpy.context.view_layer.update()
+    for name, keys in (("foot.L", ((1, 0.0, 0.0), (LAST, 0.6, 0.0))), ("foot.R", ((LAST, 0.0, 0.0), (22, 0.5, 0.35)))):
+        target = rig.pose.bones[name].ik_triangulation.target
+        start = target.location.copy()
+        for frame, ahead, high in keys:
+            target.location = start + Vector((0.0, -ahead, high))
+            target.keyframe_insert("location", frame=frame)
+    level = {name: tails(rig, name, [1])[0].z for name in TOES}
+    assert bake_body(body_of(rig, "foot.L"), 1, 22).reached
+    places = {name: tails(rig, name, range(1, 23)) for name in TOES}
+    assert min(place.z - level[name] for name, each in places.items() for place in each) > -EXACT
+    assert is_baked(rig, ["toe.R"])
+    bpy.context.scene.frame_set(LAST)
+    behind = rig.pose.bones["toe.R"].matrix_basis.to_quaternion().angle
+    assert behind > radians(10.0)
+    assert places["toe.R"][LAST - 1].z == pytest.approx(level["toe.R"], abs=EXACT)
+    bpy.context.scene.frame_set(22)
+    assert rig.pose.bones["toe.R"].matrix_basis.to_quaternion().angle == pytest.approx(0.0, abs=1e-3), "in the air"
 
 
 def test_feet_in_line_with_their_shins_have_no_heels_to_lift():
