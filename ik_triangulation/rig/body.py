@@ -101,9 +101,9 @@ class RigBody:
     carries them there, and return to their animation within `contact_fade` frames; those that are `planted` stay where
     the animation has them at the scene's first frame, in the space of the armature. With `floor` the body stays above
     the lower held foot, and with `heels` the planted feet lift theirs where ankles would bend too far; their toes stay
-    as they are, and those of feet with a goal bend up on the floor. Arms stay out of trunk, head and thighs, which are that `thickness` beside those of a person
-    with bones of their lengths; at 0 they do not. Where tips have no goal, those of `free_heads` look where hands go,
-    and the arms of those that `may_swing` swing.
+    as they are, and those of feet with a goal bend up on the floor. Arms stay out of trunk, head and thighs, which are
+    that `thickness` beside those of a person with bones of their lengths; at 0 they do not. Where tips have no goal,
+    those of `free_heads` look where hands go, and the arms of those that `may_swing` swing.
 
     Raises ChainError for bones that do not hang together, and for hips that cannot move.
     """
