@@ -108,4 +108,4 @@ def test_the_head_goes_before_the_hand_and_the_ends_of_a_shot_are_their_own():
     assert turned[-1] == pytest.approx(whole, abs=0.5)
     assert turned[late - 1] > 0.3 * whole
     assert (np.diff(turned) > -0.1).all()
-    assert int(np.argmax(turned > 0.5 * whole)) == pytest.approx(late - 0.2 * 24.0, abs=2.0)
+    assert int(np.argmax(turned > 0.5 * whole)) == pytest.approx(late - 0.3 * 24.0, abs=2.0)
