@@ -56,6 +56,7 @@ _STEEPEST = 1.5  # slope of what leads to an end, where it is one in height and 
 _ADDED = 0.25  # of the fastest turn: what leading to an end adds
 _HARDLY, _HASTIER = 1.05, 1.25  # times the fastest turn that it may become, the second as long as that is not hasty
 _HASTY = np.array([radians(15.0), np.inf])  # turns of joints from frame to frame, on their parents and in space
+_HASTIEST = 1.5 * _HASTY  # so fast it may become where the end would pop by more
 _LEAST_LED = 4.0  # frames, by which one leads to an end
 _DEEPER = 3e-3  # of the body's size: depth of an arm in the body that counts as more than before
 _STEPS_TO_END = 4, 0  # of posture of the frames beside an end; without any straight knees bend more slowly
@@ -161,8 +162,8 @@ def _led_to(shot: Shot, states: States, end: int, is_loop: bool) -> Work[States]
 
     What that one changes by fades out over the others, in a loop over all around its seam, else over so many that it
     adds a share of the fastest turn to theirs. If that costs calm it fades out as without a loop, and over fewer; the
-    calmest way is taken that turns no faster than the pop that would be left. If all cost that or a goal, as where
-    goals leave at once and fast, the states stay as they are.
+    calmest way is taken that turns no faster than the pop that would be left, nor half as fast again as is hasty. If
+    all cost that or a goal, as where goals leave at once and fast, the states stay as they are.
     """
     tree, posture = shot.tree, Posture(shot.tree, shot.reference)
     offsets, wanted = posture.offsets(states), precisely(tree, _as_met(shot, states))
@@ -173,7 +174,7 @@ def _led_to(shot: Shot, states: States, end: int, is_loop: bool) -> Work[States]
     allowed = np.maximum(_HARDLY * before, np.minimum(_HASTIER * before, _HASTY))
     pop = states.take([end, end]).copy()
     pop.put([1], shot.reference.take([end]))
-    worst = np.maximum(allowed, _haste(tree, pop))
+    worst = np.maximum(allowed, np.minimum(_haste(tree, pop), _HASTIEST))
     widest = max(_around_ends(shot), 1)
     width = min(max(_STEEPEST * most / (_ADDED * before.max()), _LEAST_LED), widest)
     every = [*shot.tasks, shot.steady] if shot.steady else shot.tasks

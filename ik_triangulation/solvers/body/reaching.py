@@ -408,7 +408,7 @@ class Reaching:
         return self._begin.tip(tip)[:, at] + way
 
     def where(self, tip: int, place: Numbers, at: Columns) -> Numbers:
-        """Return how far straight down places (3, P) are of a shoulder, how far aside there, and their own side (3, P)."""
+        """Return how far straight down places (3, P) are, how far aside there, and a shoulder's own side (3, P)."""
         up, left, (anchor, length, _) = self._up[:, at], self._left[:, at], self._arms[tip]
         shoulder = self._begin.heads[anchor][:, at]
         to, way = normalized(place - shoulder), dot(place - shoulder, left) / (_OUTSIDE * length)
