@@ -16,6 +16,7 @@ class Item(NamedTuple):
     description: str
 
 
+OWN = "IK Triangulation"  # context of names that Blender's own translations have in another sense
 EULER_ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 HELD = 1e-3  # of the limb's reach: slip of a held tip that counts as held
 REDUCED = 0.005  # of the reach: deviation of the tip that key reduction allows by default

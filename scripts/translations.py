@@ -21,6 +21,7 @@ LOCALES = PACKAGE / "locale"
 TABLES = {PACKAGE / "rig" / "anatomy" / "names.py"}  # of parts of bones' names, which are no texts
 LABELS = {"text", "heading", "title"}  # arguments that are shown, texts of a single word too
 OPERATOR = "Operator"  # the context in which Blender translates the names of operators
+CONTEXT = "bl_translation_context"  # that of an operator or a panel with another one
 WORDS = {"doing", "parts"}  # variables with texts of a single word
 _MESSAGE = re.compile(r"(?=[^\n]*[A-Za-z]{2})[^\n]* [^\n]*")  # letters, and a space
 _CODE = re.compile(r'^[\w.]+\["|^\S+\.\S+\($|^\w+\[.+\]$|^[<^]')  # a data path, a call, a type, a tag, a pattern
@@ -47,9 +48,9 @@ def _registered():
         if issubclass(cls, bpy.types.Operator):
             group, name = cls.bl_idname.split(".")
             kind = getattr(getattr(bpy.ops, group), name).get_rna_type()
-            yield OPERATOR, cls.bl_label, cls.__name__
+            yield vars(cls).get(CONTEXT, OPERATOR), cls.bl_label, cls.__name__
         elif hasattr(cls, "bl_label"):
-            yield "", cls.bl_label, cls.__name__
+            yield vars(cls).get(CONTEXT, ""), cls.bl_label, cls.__name__
         yield "", getattr(cls, "bl_description", ""), cls.__name__
         rna = kind.bl_rna if isinstance(kind, type) else kind
         for name in {*getattr(cls, "__annotations__", {}), *_annotated(cls)} & set(rna.properties.keys()):
@@ -62,7 +63,7 @@ def _annotated(cls):
 
 def _of_property(prop, place):
     for item in (prop, *(prop.enum_items if prop.type == "ENUM" else ())):
-        yield "", item.name, place
+        yield prop.translation_context.strip("*"), item.name, place
         yield "", item.description, place
 
 

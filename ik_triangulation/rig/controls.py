@@ -164,6 +164,13 @@ class Controls:
         up_to_others = len(line) <= len(self._bones[tip].parent_recursive)
         return len(line) if up_to_others and self._turning(line) <= _LONGEST and line else None
 
+    def is_shown(self, bone: str) -> bool:
+        """Tell whether the deform bones that follow a bone, once all constraints count, are turned as it is now."""
+        links, turned = self._links, self._bones[bone].matrix
+        return links is None or all(
+            _turned_alike(turned, self._bones[follower].matrix) for follower in links.deforming(bone)
+        )
+
     def chain(self, tip: str) -> list[str]:
         """Return the FK chain from `tip` upwards, with the bones in between; empty if `tip` is not in one.
 

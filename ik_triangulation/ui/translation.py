@@ -20,6 +20,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "locale"  # of de_DE.po and other
 _ANY = bpy.app.translations.contexts.default
 _PLACE = re.compile(r"\{(\d+)\}")  # of a value in a template
 _MARKS = re.compile(r"[;,.] +(?=.)")  # before a message that is added to another
+_NEXT = re.compile(r"; +(?=.)")  # between messages that are told as one
 _QUOTED = re.compile(r'^(msgctxt|msgid|msgstr)? ?(".*")$')
 
 Entry = tuple[str, str]  # context and text, as bpy.app.translations takes them
@@ -93,14 +94,21 @@ def filled_in(text: str, look_up: Callable[[str], str], templates: list[tuple[re
                 for place, value in zip(_PLACE.findall(template), match.groups(), strict=True)
             }
             return _PLACE.sub(lambda place, values=values: values.get(place[1], place[0]), look_up(template))
-    mark = _MARKS.match(text)
-    return mark[0] + filled_in(text[mark.end() :], look_up, templates) if mark else text
+    mark = _MARKS.match(text) or _NEXT.search(text)
+    if mark is None:
+        return text
+    before, after = text[: mark.start()], text[mark.end() :]
+    return filled_in(before, look_up, templates) + mark[0] + filled_in(after, look_up, templates)
 
 
 def _pattern(template: str) -> re.Pattern[str]:
-    """Return the pattern of a template's messages. The second of two values side by side adds a message."""
+    """Return the pattern of a template's messages. The second of two values side by side adds a message.
+
+    Where it begins with a value, "; " ends the message: several that are told as one are not one of these.
+    """
     first, *others = (re.escape(text) for text in re.split(r"\{\d+\}", template))
-    values = ["(.*?)" if number == 0 or others[number - 1] else "((?:[;,.] .*)?)" for number in range(len(others))]
+    value = "(.*?)" if first else "((?:(?!; ).)*?)"
+    values = [value if number == 0 or others[number - 1] else "((?:[;,.] .*)?)" for number in range(len(others))]
     return re.compile(first + "".join(map("".join, zip(values, others, strict=True))), re.DOTALL)
 
 

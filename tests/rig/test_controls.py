@@ -47,6 +47,16 @@ def test_a_control_that_another_bone_places_is_none():
     assert Controls(rig).control("Skin 1") == "Skin 1"
 
 
+def test_a_control_is_shown_where_the_deform_bone_that_copies_it_is_turned_as_it_is():
+    rig, _ = doubled()
+    controls, copying = Controls(rig), rig.pose.bones["Skin 1"].constraints[0]
+    for influence in (1.0, 0.0):
+        copying.influence = influence
+        rig.pose.bones["Bone 1"].rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
+        bpy.context.view_layer.update()
+        assert controls.is_shown("Bone 1") == bool(influence)
+
+
 def with_bone(rig, name, parent="", above=""):
     """Give a rig one more bone of length 1: at the end of its parent, or as the parent of another."""
     bpy.ops.object.mode_set(mode="EDIT")

@@ -104,6 +104,10 @@ def test_a_language_is_read_where_it_is_used_first(addon):
             "Reached 40 of 40 frames, largest distance 4.2 µm at frame 29; 1 jump",
             "40 von 40 Frames erreicht, größter Abstand 4.2 µm in Frame 29; 1 Sprung",
         ),
+        (
+            "Reached 2 of 2 frames; foot.L held, slip 66 µm; hand.L reached, distance 3 mm; 7 of 9 keys",
+            "2 von 2 Frames erreicht; foot.L gehalten, rutscht 66 µm; hand.L erreicht, Abstand 3 mm; 7 von 9 Keys",
+        ),
         ("Missed at 2 frames: 7 to 8", "Verfehlt in 2 Frames: 7 bis 8"),
         ("No limb of 'Rig' is enabled and has a target. Choose a target for one.", "Keine Gliedmaße von 'Rig' ist"),
         ("Preset '1 jump' comes with the extension and cannot be removed.", "Voreinstellung '1 jump' gehört zur"),

@@ -29,7 +29,7 @@ def script():
     for name, sign in (("hand.L", 1.0), ("hand.R", -1.0)):
         target = _rig().pose.bones[name].ik_triangulation.target
         target.keyframe_insert("location", frame=1)
-        target.location += Vector((-0.4 * sign, -0.35, -0.7))
+        target.location += Vector((0.08 * sign, -0.3, -0.38))
         target.keyframe_insert("location", frame=LAST // 2)
     bpy.context.scene.frame_set(LAST // 2)
     bpy.ops.ed.undo_push(message="Keys of the targets")
@@ -82,7 +82,7 @@ def _live() -> screen.Steps:
         yield from hands.press("G")
         yield from hands.strike("Z")
         for part in range(1, 7):
-            hands.move(x, y - 12 * part)
+            hands.move(x, y - 7 * part)
             yield hands.REACTION
             yield from wait.until(lambda: (bones["hand.L"].tail - target.location).length < 2e-3, "hand at its target")
             assert (_feet() - feet).length < 1e-3, "a foot slips"

@@ -53,7 +53,7 @@ def _set_up() -> None:
         target = rig.pose.bones[name].ik_triangulation.target
         start = target.location.copy()
         for frame, share in ((1, 0.0), (LAST // 2, 1.0), (LAST, 0.0)):
-            target.location = start + Vector((-0.45 * sign, -0.4, -0.7)) * share
+            target.location = start + Vector((0.03 * sign, -0.35, -0.38)) * share
             target.keyframe_insert("location", frame=frame)
     select(rig, HAND)
 

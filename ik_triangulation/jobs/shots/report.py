@@ -455,7 +455,9 @@ def _of_tip(tip: TipReport, length: Callable[[float], str]) -> str:
         return f"{tip.tip} misses the look by {off}" if tip.missed else f"{tip.tip} looks, {off} off"
     if tip.missed and tip.below_floor:
         return f"{tip.tip} missed, {distance} away: below the floor{turned}"
-    return f"{tip.tip} {'missed' if tip.missed else 'reached'}, distance {distance}{turned}"
+    if tip.missed:
+        return f"{tip.tip} missed, distance {distance}{turned}"
+    return f"{tip.tip} reached, distance {distance}{turned}"
 
 
 def summary_of_all(reports: Sequence[Report], scene: Scene) -> str:

@@ -10,7 +10,7 @@ from mathutils import Vector
 
 from ...cooperative import Job
 from ...errors import ChainError, IKError, TargetError
-from ...items import PROFILES
+from ...items import OWN, PROFILES
 from ...jobs import follow_rig as following
 from ...jobs import targets as target_jobs
 from ...jobs import transfer as transfers
@@ -201,6 +201,7 @@ class POSE_OT_ik_triangulation_mirror(IKOperator):
 class POSE_OT_ik_triangulation_breakdown(IKOperator):
     bl_idname = "pose.ik_triangulation_breakdown"
     bl_label = "Breakdown"
+    bl_translation_context = OWN
     bl_description = (
         "Pose all keyed bones between their keys before and after this frame. Hands and feet that are at one place in "
         "both stay there, and those that move are on their way. With Auto Keying the pose is keyed"

@@ -19,10 +19,12 @@ from ...jobs.live import following as live
 from ...presets import SUBDIR, SUFFIX, built_in, find_preset, names, shown_as
 from ...presets import file as preset_file
 from ...presets import limb as preset_limb
+from ...rig import controls as rig_controls
 from ...rig import limb as rig_limb
 from ...rig.anatomy import names as bone_names
 from ..context import active_armature, active_bone, active_chain, cannot_edit, is_limb, own_armature, picked_bone
 from ..last_result import forget_result
+from ..translation import translated
 from .base import IKOperator
 
 _FEWEST, _MOST = 2, 8  # ends of selected bones that are taken for tips; more are those of a whole rig
@@ -62,9 +64,12 @@ def tell_body(operator: IKOperator, armature: Object, made: "setup.NewBody", sen
         live.stop(armature, tip)
     rig_limb.select_only(armature, [(made.reach or made.looking or made.held)[0]])
     reach, held, head = (", ".join(f"'{tip}'" for tip in tips) for tips in (made.reach, made.held, made.looking))
-    reaches, looks = f"{reach} reach, " if reach else "", f"{head} looks, " if head else ""
-    relaxed = ", its arms hang now" if made.relaxed else ""
-    operator.tell({"INFO"}, sentence(f"{reaches}{held} held, {looks}hips '{made.hips}' move, balance is on{relaxed}"))
+    parts = [f"{reach} reach"] if reach else []
+    parts += [f"{held} held", *([f"{head} looks"] if head else []), f"hips '{made.hips}' move", "balance is on"]
+    if made.relaxed:
+        shown = all(map(rig_controls.Controls(armature).is_shown, made.relaxed))
+        parts.append("its arms hang now" if shown else "its arms hang once their FK controls are shown")
+    operator.tell({"INFO"}, sentence(", ".join(map(translated, parts))))
     doubts = "; ".join(made.doubts)
     if doubts:
         operator.tell(

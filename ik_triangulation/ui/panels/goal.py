@@ -7,7 +7,7 @@ import bpy
 from bpy.types import Context, Panel, PropertyGroup, UILayout, UIList
 
 from ...errors import ChainError
-from ...items import WHOLE_SOLVERS
+from ...items import OWN, WHOLE_SOLVERS
 from ...rig import freedom, touchables
 from ...rig import limb as rig_limb
 from ...rig.targets import untouched
@@ -127,6 +127,7 @@ class VIEW3D_PT_ik_triangulation_contacts(LimbPanel, Panel):
 
 class VIEW3D_PT_ik_triangulation_goal(LimbPanel, Panel):
     bl_label = "Goal"
+    bl_translation_context = OWN
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:

@@ -4,7 +4,7 @@
 import bpy
 from bpy.types import Constraint, Context, Panel, PoseBone, PropertyGroup, UILayout, UIList
 
-from ...items import HELD, REDUCED
+from ...items import HELD, OWN, REDUCED
 from ...motion.timing import TIMINGS
 from ...rig import timeline
 from ...rig.targets import made
@@ -43,6 +43,7 @@ _NAME = 0.6  # width of the name of a space
 
 class VIEW3D_PT_ik_triangulation_keys(LimbPanel, Panel):
     bl_label = "Keys"
+    bl_translation_context = OWN
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:

@@ -108,7 +108,9 @@ def _scale(context: Context) -> float:
 def choice(column: UILayout, data: bpy_struct, name: str, context: Context) -> None:
     """Draw a property whose value and label need room: in a narrow sidebar the label is above the value."""
     if is_narrow(context):
-        column.label(text=f"{translated(data.bl_rna.properties[name].name)}:")
+        prop = data.bl_rna.properties[name]
+        label = bpy.app.translations.pgettext_iface(prop.name, prop.translation_context)
+        column.label(text=f"{label}:")
         column.prop(data, name, text="")
     else:
         column.prop(data, name)

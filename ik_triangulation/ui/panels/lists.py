@@ -9,6 +9,7 @@ from bpy.props import EnumProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import Context, PoseBone, PropertyGroup, UI_UL_list, UILayout, UIList, WindowManager
 
 from ...errors import IKError
+from ...items import OWN
 from ...jobs import joint_tools
 from ...jobs.live import following as live
 from ..context import active_armature, active_bone, active_chain, limbs_of, picked_bone
@@ -63,6 +64,7 @@ class IKT_PG_lists(PropertyGroup):
 
     keys: EnumProperty(
         name="Keys",
+        translation_context=OWN,
         description="Keys that a bake writes; the panel Keys has the details",
         items=[
             ("EVERY", "Every Frame", "A key at every frame", _EVERY),
