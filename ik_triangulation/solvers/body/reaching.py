@@ -356,7 +356,7 @@ class Reaching:
             if girdle:
                 turns |= {joint: girdle[1] / len(girdle[0]) for joint in girdle[0]}
         if here is not self._begin:
-            turns |= turns_of_free_arms(self._begin, here, self._up, self._busy(tasks))
+            turns |= turns_of_free_arms(self._begin, here, self._left, self._up, self._busy(tasks))
         return with_turns(here, turns)
 
     def with_free_arms(self, states: States, tasks: Sequence[Task]) -> States:
@@ -367,7 +367,7 @@ class Reaching:
         free = [j for j in free if not any(tree.above[j, tree.tips[number].joint] for number in busy)]
         rotations[free] = self._rotations[free]
         here = Geometry(tree, tree.posed(rotations, states))
-        turns = turns_of_free_arms(self._begin, here, self._up, busy)
+        turns = turns_of_free_arms(self._begin, here, self._left, self._up, busy)
         return with_turns(here, turns) if turns else states
 
     def _busy(self, tasks: Sequence[Task]) -> set[int]:

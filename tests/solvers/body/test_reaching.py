@@ -284,6 +284,21 @@ def test_an_arm_without_a_goal_hangs_while_the_trunk_leans():
     assert tilt[0] < tilt[1] + 25.0
 
 
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_an_arm_under_which_the_trunk_leans_hangs_ahead_of_it(side):
+    reference, tasks, steady = standing(np.zeros((3, 1)))
+    reaching = reaching_of(TREE, reference, tasks, steady)
+    geometry = Geometry(TREE, reaching.posed(np.array([-side, side, 0.0, 0.0])[:, None], tasks))
+    turned = np.radians(yaw(geometry)[0])
+    ahead = np.array([np.sin(turned), -np.cos(turned), 0.0])
+    arms = []
+    for end in "LR" if side > 0.0 else "RL":  # the shoulder that goes up first
+        shoulder, elbow = (geometry.heads[NAMES.index(f"{part}.{end}"), :, 0] for part in ("upper arm", "forearm"))
+        arms.append((elbow - shoulder) / np.linalg.norm(elbow - shoulder))
+    assert arms[0] @ ahead > 0.3 > 0.1 > abs(arms[1] @ ahead)
+    assert min(-arm[2] for arm in arms) > np.cos(np.radians(35.0))
+
+
 def test_steps_of_a_drag_come_to_the_amounts_of_the_whole():
     reference, tasks, steady = standing(down([0.6]))
     reaching = reaching_of(TREE, reference, tasks, steady)
