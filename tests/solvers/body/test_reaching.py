@@ -218,7 +218,7 @@ def test_a_lean_aside_leaves_both_legs_as_long_as_they_are():
 
 def test_a_crouch_has_the_pattern_of_people_who_lift():
     reference, tasks, _ = standing(down([0.5]))
-    geometry = reaching_of(TREE, reference, tasks).standing(np.array([[0.0], [0.0], [0.0], [1.0]]))
+    geometry = reaching_of(TREE, reference, tasks).standing(np.array([[0.0], [0.0], [0.5], [1.0]]))
     before = Geometry(TREE, reference)
     assert knee(geometry)[0] - knee(before)[0] == pytest.approx(100.0, abs=6.0)
     assert lean(geometry, ANKLES, KNEES)[0] - lean(before, ANKLES, KNEES)[0] == pytest.approx(22.0, abs=3.0)
@@ -254,6 +254,12 @@ def test_one_hand_stoops_to_the_floor_inside_its_shoulder_and_squats_outside(num
     assert inside[3] < outside[3] - 0.3
     assert knee(across)[0] < knee(beside)[0] - 20.0
     assert lean(across, HIPS, SHOULDERS)[0] > lean(beside, HIPS, SHOULDERS)[0] + 10.0
+
+
+def test_a_squat_to_what_is_far_outside_has_less_hinge_than_a_lift():
+    squat, lift = one_hand((0.4, -0.1, -0.8))[2], amounts_of(down([0.8]).T)[:, 0]
+    assert squat[3] > lift[3] > 0.8
+    assert squat[2] / squat[3] < 0.7 * lift[2] / lift[3]
 
 
 def test_only_places_above_and_below_but_not_aside_or_behind_change_what_a_turn_costs():
