@@ -46,7 +46,7 @@ def test_what_is_far_ahead_or_aside_is_reached_by_leaning(job, knee):
 def test_who_stands_with_feet_close_together_leans_aside_without_a_hasty_frame():
     with scenes.extension():
         found = jobs.posture_of("far aside", "t-pose")
-    assert found.turn < 7.0
+    assert found.turn < 7.5
     assert found.knee < 39.0
 
 

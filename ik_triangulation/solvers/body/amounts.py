@@ -41,7 +41,7 @@ from ...kinematics.batch.algebra import (
 )
 
 LOWEST = np.array([-1.6, -1.0, 0.0, 0.0])  # amounts of turn, aside, hinge and crouch
-HIGHEST = np.array([1.6, 1.0, 1.4, 1.5])
+HIGHEST = np.array([1.6, 1.0, 1.9, 1.5])
 # Costs of the amounts a beside squared shares of the arm's length that are missing: of |a|, of a^2, and of a^4.
 _FIRST = np.array([0.0, 0.0, 0.0, 0.12])
 _SECOND = np.array([0.02, 0.025, 0.03, 0.02])
@@ -50,6 +50,8 @@ _FOURTH = np.array([0.0, 0.0, 0.015, 0.0])
 # outside its shoulder, and stoop to what is inside, where the knees are in its way: powers of e by which these cost.
 _BELOW = np.array([0.5, 1.2, 0.0, 0.0])
 _OUTSIDE = np.array([0.0, 0.0, 2.0, -3.0])
+# The hinge that goes with a crouch, in lifts; in squats to what is outside none does. Less of it is as dear times that.
+_WITH_CROUCH, _BACK = 0.5, 100.0
 
 _LEAN = radians(22.0)  # of the legs at the feet for balance, at most
 _BENT = 0.7  # amount of a crouch from which on these are the shins alone
@@ -75,13 +77,20 @@ def cost_of_amounts(
     `where` (2, P) tells how far straight down the places are, 1 below, -1 above, 0 where they are level, aside or
     behind; and of those below how far outside the shoulder, 1 there, -1 inside.
     """
-    count, squared = len(amounts), amounts**2
+    count = len(amounts)
     dear = np.exp(_BELOW[:, None] * where[0] + _OUTSIDE[:, None] * where[1])
     first, second, fourth = _FIRST[:, None], _SECOND[:, None] * dear, _FOURTH[:, None] * dear
-    cost = (first * np.abs(amounts) + second * squared + fourth * squared**2).sum(0)
-    slope = first * np.sign(amounts) + 2.0 * second * amounts + 4.0 * fourth * amounts * squared
+    share, own = _WITH_CROUCH * (1.0 - np.maximum(where[1], 0.0)), amounts.copy()
+    own[2] -= share * amounts[3]
+    second[2] *= np.where(own[2] < 0.0, _BACK, 1.0)
+    squared = own**2
+    cost = (first * np.abs(own) + second * squared + fourth * squared**2).sum(0)
+    slope = first * np.sign(own) + 2.0 * second * own + 4.0 * fourth * own * squared
+    slope[3] -= share * slope[2]
     curve = np.zeros((count, *amounts.shape))
-    curve[range(count), range(count)] = 2.0 * second + 12.0 * fourth * squared
+    curve[range(count), range(count)] = bend = 2.0 * second + 12.0 * fourth * squared
+    curve[3, 3] += share**2 * bend[2]
+    curve[2, 3] = curve[3, 2] = -share * bend[2]
     for each, rows in missing:
         cost = cost + each**2
         slope += 2.0 * each * rows

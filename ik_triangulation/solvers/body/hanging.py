@@ -26,6 +26,7 @@ from ...kinematics.batch.algebra import (
     matrices,
     normalized,
     product,
+    rotate,
     rotate_back,
     turn_vectors,
 )
@@ -38,6 +39,7 @@ _PROJECTIONS = 16
 _GIRDLE, _FROM, _OVER, _RANGE = 0.28, 0.55, 0.4, radians(24.0)
 _NEAR = 0.25  # of an arm's length: way of a hand on which a girdle is not yet moved in full
 _HANGS = 0.85  # share of the trunk's tilt that a free arm takes back
+_BESIDE, _AHEAD = 0.2, 0.5  # [rad] outwards, at which it is beside the trunk; ahead at most, instead of into it
 _LOW, _FADING = 0.3, 0.4  # share of a direction that is down from which on a girdle turns less, as it hardly goes down
 
 
@@ -108,19 +110,32 @@ def nearer_by_girdle(link: Numbers, to: Numbers, turn: Numbers) -> Numbers:
     return nearer
 
 
-def turns_of_free_arms(begin: Geometry, here: Geometry, up: Numbers, busy: Collection[int]) -> dict[int, Numbers]:
+def turns_of_free_arms(
+    begin: Geometry, here: Geometry, left: Numbers, up: Numbers, busy: Collection[int]
+) -> dict[int, Numbers]:
     """Turns (3, F) of armature space by which arms take back a share of the trunk's tilt since poses they `begin` in.
 
-    Arms with `busy` tips do not; `up` (3, F) is the vertical.
+    Where the trunk leans under an arm, that goes ahead of it by as much as it would go into it. Arms with `busy` tips
+    do not turn; `left` and `up` (3, F) are those of the body in the poses to begin in.
     """
     turns, tree = dict[int, Numbers](), here.tree
     parts = parts_of_body(tree)
+    uppers = [j for j, part in enumerate(parts) if part == Part.UPPER_ARM]
     for number, tip in enumerate(tree.tips):
-        arm = [j for j, part in enumerate(parts) if part == Part.UPPER_ARM and tree.above[j, tip.joint]]
+        arm = [j for j in uppers if tree.above[j, tip.joint]]
         if arm and number not in busy:
             now, then = (geometry.frames[arm[0]][:, :3] for geometry in (here, begin))
-            turn = turn_vectors(compose(now, then.swapaxes(0, 1)))
-            turns[arm[0]] = -_HANGS * (turn - dot(turn, up) * up)
+            carried = compose(now, then.swapaxes(0, 1))
+            tilt, upright = cross(up, rotate(carried, up)), dot(up, rotate(carried, up))
+            share = _HANGS * np.arctan2(lengths(tilt), upright) / np.maximum(lengths(tilt), 1e-300)
+            back = matrices(exponential(-share * tilt))
+            middle, line = begin.heads[uppers].mean(0), begin.tip(number) - begin.heads[arm[0]]
+            own, outside = normalized(line), left * np.sign(dot(begin.heads[arm[0]] - middle, left))
+            hangs = rotate(back, rotate(carried, own))
+            out, ahead = rotate(carried, outside), rotate(carried, cross(left, up))
+            inwards = np.clip(np.minimum(dot(own, outside), _BESIDE) - dot(hangs, out), 0.0, _AHEAD)
+            round_it = matrices(exponential(cross(hangs, ahead) * inwards))
+            turns[arm[0]] = turn_vectors(compose(round_it, back))
     return turns
 
 

@@ -10,10 +10,11 @@ the others leave. The amounts are calm in time, and zero where the reference has
 What the shoulder girdle brings an arm nearer is left out of what is missing, and then it takes that share; and arms
 without a goal hang, whatever the trunk does.
 
-The crouch is a fit to four lifts of the CMU library: knees that bend by 100 degrees go with a pelvis that tilts by 30,
-a chest that leans by 75, a head that stays behind at 55, and shins that lean ahead by 22. Shares of the other three,
-and all costs, were chosen by postures of two figures. That for places below turns and leans aside are dear, and hinges
-outside the shoulder and crouches inside, suits 61 recorded reaches of five people; fits of others gained too little.
+The crouch, with half a hinge, is a fit to four lifts of the CMU library: knees that bend by 100 degrees go with a
+pelvis that tilts by 30, a chest that leans by 75, a head that stays behind at 55, and shins that lean ahead by 22. Then
+the crouch alone is a squat. Shares of the other three, and all costs, were chosen by postures of two figures. That for
+places below turns and leans aside are dear, and hinges outside the shoulder and crouches inside, and that squats to
+what is outside have no hinge, suits 61 recorded reaches of five people; fits of others gained too little.
 """
 
 from __future__ import annotations
@@ -64,11 +65,11 @@ from .hanging import (
 _TURN = dict(zip(("pelvis", "spine", "neck"), map(radians, (18.0, 32.0, -10.0)), strict=True))
 _ASIDE = dict(zip(("pelvis", "spine", "neck"), map(radians, (0.0, 30.0, -15.0)), strict=True))
 _HINGE = dict(zip(("pelvis", "spine", "neck"), map(radians, (40.0, 25.0, -25.0)), strict=True))
-_CROUCH = dict(zip(("pelvis", "spine", "neck"), map(radians, (30.0, 45.0, -20.0)), strict=True))
+_CROUCH = dict(zip(("pelvis", "spine", "neck"), map(radians, (10.0, 32.5, -7.5)), strict=True))
 _LEGS_AHEAD = radians(10.0)  # of straight legs at the feet, which take the hips back in a hinge
 _LEGS_ASIDE = radians(5.0)
-_KNEES, _SHINS = radians(100.0), radians(22.0)  # of a crouch
-BEGIN = np.array([0.0, 0.0, 0.3, 0.3])  # amounts to start from: a straight knee brings nothing nearer at first
+_KNEES, _SHINS = radians(100.0), radians(27.0)  # of a crouch
+BEGIN = np.array([0.0, 0.0, 0.45, 0.3])  # amounts to start from: a straight knee brings nothing nearer at first
 _STEPS, _STRIDE, _LONGEST, _SHORTER = 10, 4, 0.6, 0.4
 _ROUGHLY = 6  # steps that tell whether a place is too far
 _AGAIN, _IN_A_DRAG = 2, 0.15  # steps of one move of a drag, and the longest of them
@@ -356,7 +357,7 @@ class Reaching:
             if girdle:
                 turns |= {joint: girdle[1] / len(girdle[0]) for joint in girdle[0]}
         if here is not self._begin:
-            turns |= turns_of_free_arms(self._begin, here, self._up, self._busy(tasks))
+            turns |= turns_of_free_arms(self._begin, here, self._left, self._up, self._busy(tasks))
         return with_turns(here, turns)
 
     def with_free_arms(self, states: States, tasks: Sequence[Task]) -> States:
@@ -367,7 +368,7 @@ class Reaching:
         free = [j for j in free if not any(tree.above[j, tree.tips[number].joint] for number in busy)]
         rotations[free] = self._rotations[free]
         here = Geometry(tree, tree.posed(rotations, states))
-        turns = turns_of_free_arms(self._begin, here, self._up, busy)
+        turns = turns_of_free_arms(self._begin, here, self._left, self._up, busy)
         return with_turns(here, turns) if turns else states
 
     def _busy(self, tasks: Sequence[Task]) -> set[int]:

@@ -218,7 +218,7 @@ def test_a_lean_aside_leaves_both_legs_as_long_as_they_are():
 
 def test_a_crouch_has_the_pattern_of_people_who_lift():
     reference, tasks, _ = standing(down([0.5]))
-    geometry = reaching_of(TREE, reference, tasks).standing(np.array([[0.0], [0.0], [0.0], [1.0]]))
+    geometry = reaching_of(TREE, reference, tasks).standing(np.array([[0.0], [0.0], [0.5], [1.0]]))
     before = Geometry(TREE, reference)
     assert knee(geometry)[0] - knee(before)[0] == pytest.approx(100.0, abs=6.0)
     assert lean(geometry, ANKLES, KNEES)[0] - lean(before, ANKLES, KNEES)[0] == pytest.approx(22.0, abs=3.0)
@@ -256,6 +256,12 @@ def test_one_hand_stoops_to_the_floor_inside_its_shoulder_and_squats_outside(num
     assert lean(across, HIPS, SHOULDERS)[0] > lean(beside, HIPS, SHOULDERS)[0] + 10.0
 
 
+def test_a_squat_to_what_is_far_outside_has_less_hinge_than_a_lift():
+    squat, lift = one_hand((0.4, -0.1, -0.8))[2], amounts_of(down([0.8]).T)[:, 0]
+    assert squat[3] > lift[3] > 0.8
+    assert squat[2] / squat[3] < 0.7 * lift[2] / lift[3]
+
+
 def test_only_places_above_and_below_but_not_aside_or_behind_change_what_a_turn_costs():
     ways = {"below": (0.0, 0.0, -1.0), "above": (0.0, 0.0, 1.0), "aside": (1.0, 0.0, 0.0), "behind": (0.0, 1.0, 0.0)}
     reference, tasks, steady = standing(np.array(list(ways.values())).T)
@@ -282,6 +288,21 @@ def test_an_arm_without_a_goal_hangs_while_the_trunk_leans():
     assert amounts[2] > 0.3
     assert lean(after, HIPS, SHOULDERS)[0] > 40.0
     assert tilt[0] < tilt[1] + 25.0
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_an_arm_under_which_the_trunk_leans_hangs_ahead_of_it(side):
+    reference, tasks, steady = standing(np.zeros((3, 1)))
+    reaching = reaching_of(TREE, reference, tasks, steady)
+    geometry = Geometry(TREE, reaching.posed(np.array([-side, side, 0.0, 0.0])[:, None], tasks))
+    turned = np.radians(yaw(geometry)[0])
+    ahead = np.array([np.sin(turned), -np.cos(turned), 0.0])
+    arms = []
+    for end in "LR" if side > 0.0 else "RL":  # the shoulder that goes up first
+        shoulder, elbow = (geometry.heads[NAMES.index(f"{part}.{end}"), :, 0] for part in ("upper arm", "forearm"))
+        arms.append((elbow - shoulder) / np.linalg.norm(elbow - shoulder))
+    assert arms[0] @ ahead > 0.3 > 0.1 > abs(arms[1] @ ahead)
+    assert min(-arm[2] for arm in arms) > np.cos(np.radians(35.0))
 
 
 def test_steps_of_a_drag_come_to_the_amounts_of_the_whole():
