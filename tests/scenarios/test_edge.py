@@ -21,8 +21,8 @@ def test_a_leg_does_not_swing_round_while_its_target_is_out_of_reach(turned, see
 
 
 @pytest.mark.parametrize(
-    ("rig", "seed", "most"), [("human", 1, 24.0), pytest.param("t-pose", 2, 85.0, marks=pytest.mark.long)]
+    ("rig", "seed", "most"), [("human", 3, 40.0), pytest.param("t-pose", 2, 85.0, marks=pytest.mark.long)]
 )
 def test_an_arm_of_a_body_does_not_leap_where_its_hand_cannot_turn_as_told(rig, seed, most):
-    path = edge.of_hasty_body(rig, seed, True)  # 26 and 111 degrees in a frame where no turn is traded
+    path = edge.of_hasty_body(rig, seed, True)  # 59 and 111 degrees in a frame where no turn is traded
     assert path.turns.max() < most
