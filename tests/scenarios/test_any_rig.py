@@ -27,7 +27,7 @@ GOALS = {  # frame: share of the limb's length, direction of the tip off that at
     24: (0.6, (-0.3, -0.5, -0.5), (-0.2, 0.1, 0.3)),
     36: (0.8, (0.3, 0.3, -0.4), (0.0, 0.3, 0.2)),
 }
-LEAST = {"body": 1e-2}  # of the limb; 1e-3 for all other jobs
+LEAST = {"body": 1.5e-2}  # of the limb; 1e-3 for all other jobs
 _kept = {}
 
 
