@@ -305,10 +305,10 @@ def set_up_body(armature: Object, bones: Sequence[str] = (), relax_arms: bool = 
 
     The tips are those of the `bones`, of which feet and what ends near the ground are held and heads look; without any,
     the hands, feet and head that are recognised. Until its own target is moved a head looks where hands go. An animal
-    that stands on all its feet has only held ones. Bones without limits get the ranges of their presets. New arms hang,
-    to `relax_arms`, where nobody has posed or animated them and the rest pose spreads them. Hands and head get new
-    empties, which wait until they are moved (rig.targets.untouched). Limbs keep their targets and settings but for
-    their length. Raises ChainError where no feet are found, or only one and no hand, or where they hang on no
+    that stands on all its feet has only held ones. Bones without limits get the ranges of their presets. Hands and head
+    get new empties, which wait until they are moved (rig.targets.untouched). With `relax_arms` the arms of new limbs
+    hang where nobody has posed or animated them and the rest pose spreads them. Limbs keep their targets and settings
+    but for their length. Raises ChainError where no feet are found, or only one and no hand, or where they hang on no
     common bone that can move; then nothing has changed.
     """
     check_registered()
@@ -372,7 +372,7 @@ def doubts_about(anatomy: Anatomy, limbs: Sequence[BodyLimb]) -> tuple[str, ...]
     return tuple(doubts)
 
 
-class _Arm(NamedTuple):
+class _Arm(NamedTuple):  # as live_constraints() asks for
     armature: Object
     bones: Sequence[str]
 

@@ -37,7 +37,7 @@ from ..kinematics.body_anatomy import HEAD, OF_LIMBS, TRUNK, Part, TwoPartLimb
 from ..solvers.batch.change import System
 from ..solvers.batch.descent import precisely
 from ..solvers.body.clearing import cleared
-from ..solvers.body.flexing import flexion_axes, parts_of_body, two_part_limbs, wrist_of
+from ..solvers.body.flexing import flexion_axes, parts_of_body, spine_and_neck, two_part_limbs, wrist_of
 from ..solvers.body.priorities import exactly
 from ..solvers.natural.traded import solve_coupled_blocks
 from .shot import Shot
@@ -99,8 +99,7 @@ def _strode(motion: _Motion, states: States, free: Sequence[TwoPartLimb]) -> Sta
     pelvis, chest = (_FARTHEST * np.tanh(share * between / _FARTHEST) for share in (-_PELVIS, -_CHEST))
     if np.abs(pelvis).max() < _STILL:
         return states
-    spine = np.flatnonzero(kept & ~tree.above[:, thighs].any(1)).tolist()
-    neck = [joint for joint, part in enumerate(parts) if part == Part.SIMPLE]
+    spine, neck = spine_and_neck(tree, thighs)
     rotations, frames = tree.rotations(states), motion.geometry.frames
     for joints, turn in (([0], pelvis), (spine, chest - pelvis), (neck, -chest), *(([j], -pelvis) for j in thighs)):
         for joint in joints:

@@ -345,10 +345,9 @@ def standing(
 ) -> Work[States]:
     """Return a reference of F poses with the limbs of `held` tasks turned to meet them, on hips that stay.
 
-    A `floor` counts for these limbs alone.
-
-    The limbs are the joints that lead to the tips of the tasks alone, not those that are shared, as hips and spine.
-    `influence` (F) is that of each tip, by its number. Tasks that cannot be met come as near as they can.
+    The limbs are the joints that lead to the tips of the tasks alone, not those that are shared, as hips and spine; for
+    them alone a `floor` counts. `influence` (F) is that of each tip, by its number. Tasks that cannot be met come as
+    near as they can.
     """
     tree = body.tree
     shares = {task.tip: influence.get(task.tip, np.ones(1)) for task in held}

@@ -274,6 +274,8 @@ class BodyProblem:
             back = np.einsum("ai,jif,jkf,kb->abf", rest.T, now, np.broadcast_to(flat, now.shape), rest)
             rotations[number] = normalized(product(quaternions(back), rotations[number]))
             self.turned_toes.add(joint.name)
+        if not led:
+            return rotations
         toes, by_hand = {numbers[toe]: self.rig.length(toe) for toe in led}, Geometry.of(tree, self._by_hand)
         for number, turns in raised_toes(tree, geometry, by_hand, toes):
             rotations[number] = normalized(product(rotations[number], exponential(turns)))

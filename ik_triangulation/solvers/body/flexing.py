@@ -64,6 +64,14 @@ def two_part_limbs(tree: Tree) -> tuple[TwoPartLimb, ...]:
     return tree.anatomy.limbs
 
 
+def spine_and_neck(tree: Tree, thighs: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return the joints of the spine, those of the trunk between the thighs and tips, and those of neck and head."""
+    parts, ends = parts_of_body(tree), [tip.joint for tip in tree.tips]
+    trunk = np.array([part == Part.TRUNK for part in parts]) & tree.above[:, ends].any(1)
+    spine = np.flatnonzero(trunk & ~tree.above[:, thighs].any(1)).tolist()
+    return spine, [joint for joint, part in enumerate(parts) if part == Part.SIMPLE]
+
+
 def wrist_of(geometry: Geometry, limb: TwoPartLimb) -> Numbers:
     """Return where the lower part of a limb ends (3, F), such as its wrist or ankle: the tip of one without an end."""
     return geometry.heads[limb.end] if limb.has_end else geometry.tip(_tip_of(geometry.tree, limb))

@@ -49,7 +49,7 @@ from .amounts import (
     turn_for_looks,
     with_moves,
 )
-from .flexing import flexion_axes, parts_of_body, two_part_limbs
+from .flexing import flexion_axes, parts_of_body, spine_and_neck, two_part_limbs
 from .hanging import (
     COMFORTABLE,
     ReachingArm,
@@ -125,12 +125,8 @@ class Reaching:
 
         left, up = self._left, self._up
         ahead = cross(left, up)
-        parts, tree = parts_of_body(self._tree), self._tree
-        thighs, ends = [leg[0] for leg in self._legs], [tip.joint for tip in tree.tips]
-        trunk = np.array([part == Part.TRUNK for part in parts]) & tree.above[:, ends].any(1)
-        spine = np.flatnonzero(trunk & ~tree.above[:, thighs].any(1)).tolist()
-        neck = [j for j, part in enumerate(parts) if part == Part.SIMPLE]
-        moves = 0 in tree.joint_of
+        spine, neck = spine_and_neck(self._tree, [leg[0] for leg in self._legs])
+        moves = 0 in self._tree.joint_of
         for number, (axis, shares) in enumerate(((up, _TURN), (ahead, _ASIDE), (left, _HINGE), (left, _CROUCH))):
             pelvis = shares["pelvis"] if moves else 0.0
             add(number, [0], pelvis * axis)

@@ -72,15 +72,20 @@ def turned_to_look(
     states = reference if states is None else states
     for task in tasks:
         if isinstance(task, LookTask) and task.up is not None:
-            up = _up_at_rest(tree, Geometry.of(tree, reference), task)
-            states = _turned(tree, reference, states, task, compliance, steps, up)
+            states = _turned(tree, reference, states, task, compliance, steps)
     return states
 
 
 def _turned(
-    tree: Tree, reference: States, states: States, task: LookTask, compliance: Numbers, steps: int, up: Numbers
+    tree: Tree,
+    reference: States,
+    states: States,
+    task: LookTask,
+    compliance: Numbers,
+    steps: int,
+    up: Numbers | None = None,
 ) -> States:
-    """The states with one head turned; what is up (3, F) for it there may be another than in the reference."""
+    """The states with one head turned, for which what is `up` (3, F) may be another than in the reference."""
     tip = tree.tips[task.tip]
     own = tree.above[:, tip.joint] & tree.above[tip.first]  # joints of the limb
     share = np.zeros((len(tree.joints), 1, 1))
@@ -90,6 +95,7 @@ def _turned(
         return states
     given, begun = Geometry.of(tree, reference), Geometry.of(tree, states).tip_rotation(task.tip)
     before, posed = _up_at_rest(tree, given, task), given.tip_rotation(task.tip)
+    up = before if up is None else up
     for _ in range(steps):
         geometry = Geometry.of(tree, states)
         line = np.broadcast_to(task.point, up.shape) - task.eye(geometry)
